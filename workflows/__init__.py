@@ -1,0 +1,1 @@
+"""Deterministic orchestration of conversations and turns; no I/O happens here."""
