@@ -1,0 +1,136 @@
+"""The port of a journal store: it runs scripts, tells of commits, and knows which processes live.
+
+A driver knows nothing of turns. Every store passes the suite in `tests/integration/stores`.
+
+    driver = open_driver("sqlite:///journal.db")      # turnwright.journal.drivers
+    await driver.start(); await driver.migrate()
+    receipt = await driver.write(lambda: submit(...))  # a fresh generator for each try
+
+Errors are those of `turnwright.journal.errors`. `StoreUnavailable` from `write` leaves open whether the
+transaction was committed (the connection may have died during the commit): repeat it, scripts recognise
+their own entries. A cancelled `write` leaves it open too.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
+
+from turnwright.journal.script import Liveness, Script
+
+T = TypeVar("T")
+
+Hook: TypeAlias = Callable[[str], Awaitable[None] | None]
+"""Called with `begin`, with each statement's name before it runs, with `commit` and with `committed`.
+
+For tests: it may raise (the script fails there), wait, or kill the process. SQLite calls it in the
+driver's own thread and runs an awaitable on the loop meanwhile.
+"""
+
+
+class Subscription(Protocol):
+    """A standing watch. It remembers a commit that happened between two calls."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    async def changed(self, timeout_s: float) -> bool:
+        """Wait until something watched may have been committed; False after `timeout_s`.
+
+        A wake-up can be false, and over a network one can be lost: look at the journal after a False too,
+        `timeout_s` is the slow poll.
+        """
+        ...
+
+
+class Hold(Protocol):
+    """A lock that the kernel or the server frees when this process dies, and a beat for hangs."""
+
+    @property
+    def name(self) -> str:
+        """The presence id, or what is led."""
+        ...
+
+    @property
+    def lost(self) -> bool:
+        """True once the lock is gone (released, or its connection broke). It never comes back."""
+        ...
+
+    async def beat(self) -> None:
+        """Say that this process still moves. Raises `HoldLost` when the lock is gone: take a new id."""
+        ...
+
+    async def release(self) -> None:
+        """Give the lock back. Harmless when it is gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A process as others see it."""
+
+    presence_id: str
+    info: Mapping[str, Any]
+    liveness: Liveness
+
+
+class Driver(Protocol):
+    """A journal store."""
+
+    hook: Hook | None
+
+    @property
+    def dialect(self) -> Literal["sqlite", "postgres"]:
+        """Which folder of statements it uses."""
+        ...
+
+    async def start(self) -> None:
+        """Connect. Raises `StoreUnavailable` or `StoreError`; makes no tables (see `migrate`)."""
+        ...
+
+    async def stop(self) -> None:
+        """Finish what was accepted, free every lock, disconnect. Harmless twice."""
+        ...
+
+    async def migrate(self) -> int:
+        """Bring the tables up to this version of the code, under a lock; returns the schema's version."""
+        ...
+
+    async def schema_version(self) -> int:
+        """The number of the last migration applied; 0 for an empty store."""
+        ...
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        """Run it in one transaction and answer after the commit. What the script raises is raised here."""
+        ...
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        """Run it read-only on one snapshot."""
+        ...
+
+    def watch(self, keys: Collection[str] | None = None) -> Subscription:
+        """Watch for commits, of this and other processes, that touch one of `keys` (None: any)."""
+        ...
+
+    async def hold_presence(self, presence_id: str, info: Mapping[str, Any], *, lease_s: float) -> Hold:
+        """Appear to others under an id that nobody used before. Without a beat for `lease_s` it lapses."""
+        ...
+
+    async def liveness(self, presences: Collection[str]) -> Mapping[str, Liveness]:
+        """Who of these lives; an id nobody knows is dead."""
+        ...
+
+    async def presences(self) -> list[Presence]:
+        """Everybody who holds a presence, and the recently dead that have not been cleared away."""
+        ...
+
+    async def try_lead(self, name: str, *, lease_s: float) -> Hold | None:
+        """Take the lead in something, or None while another has it."""
+        ...
+
+    async def leader(self, name: str) -> Liveness:
+        """How whoever leads is doing; `dead` when nobody does."""
+        ...
