@@ -1,0 +1,85 @@
+"""What a turn does next, as data. Rule: `plan` builds one, the workflow performs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+StatusFact = Literal["paused", "waiting", "continued", "completed", "failed", "cancelled", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOp:
+    """An attempt of a step's model call that may be claimed."""
+
+    step: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOp:
+    """An attempt of a tool call that may be claimed."""
+
+    step: int
+    call_id: str
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileOp:
+    """A call whose outcome is unknown and whose tool can be asked."""
+
+    step: int
+    call_id: str
+    ordinal: int
+
+
+Op: TypeAlias = ModelOp | ToolOp | ReconcileOp
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The turn is at the front and may be claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Start these operations; `running` ones are already claimed by a living attempt."""
+
+    start: tuple[Op, ...] = ()
+    running: tuple[Op, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """The next attempt may start at `until_us`; look again then, or when woken."""
+
+    until_us: int
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A status fact is due; it is appended under the lock, never after it."""
+
+    fact: StatusFact
+    code: str = ""
+    message: str = ""
+    retryable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """Nothing to do until a command comes: the run ends."""
+
+    why: Literal["paused", "thread_paused", "session_paused", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """This turn has nothing to do here: the run ends."""
+
+    why: Literal["finished", "not_head", "superseded", "unknown"]
+
+
+Action: TypeAlias = Start | Work | Delay | Record | Park | Stop

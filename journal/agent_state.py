@@ -1,0 +1,78 @@
+"""AgentState: what makes an agent restartable, as a fold of its thread's entries.
+
+Rule: it is a projection. Deleting it loses nothing, and it is true for exactly one `as_of_seq`.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from turnwright.journal.agents import AgentDefinition
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Frozen, Message, Usage
+from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
+
+STATE_REDUCER_VERSION = 1
+
+
+class PendingInput(Frozen):
+    """Input no model has seen yet: a turn's own, a steer, or (without a turn) injected material."""
+
+    seq: int
+    turn_id: str | None
+    message: Message
+
+
+class UsageState(Frozen):
+    """Tokens and cost of the thread, and of the turn that used a model last. Every attempt counts once."""
+
+    total: Usage = Usage()
+    turn_id: str | None = None
+    turn: Usage = Usage()
+
+    def plus(self, turn_id: str | None, usage: Usage) -> UsageState:
+        """With one more attempt counted."""
+        turn = self.turn + usage if turn_id == self.turn_id else usage
+        return UsageState(total=self.total + usage, turn_id=turn_id, turn=turn)
+
+
+class AgentState(Frozen):
+    """The state of one thread's agent at `as_of_seq`.
+
+    `context` is what the next request starts from, `summary` what compaction replaced; `inbox` is input
+    that waits for its turn, `agent` the pinned definition (None before the thread's first run).
+    """
+
+    tenant: str = ""
+    user_id: str | None = None
+    agent_id: str = ""
+    session_id: str = ""
+    thread_id: str = ""
+    as_of_seq: int = 0
+    agent: AgentDefinition | None = None
+    context: tuple[Message, ...] = ()
+    summary: str = ""
+    inbox: tuple[PendingInput, ...] = ()
+    permissions: PermissionState = PermissionState()
+    plan: PlanState = PlanState()
+    tasks: TaskState = TaskState()
+    tools: tuple[str, ...] = ()
+    usage: UsageState = UsageState()
+    extra: dict[str, object] = Field(default_factory=dict)
+
+    @property
+    def pending_calls(self) -> frozenset[str]:
+        """Ids of the calls that have no result; no stored flag has a say."""
+        asked = {call.id for message in self.context for call in message.calls}
+        return frozenset(asked - {r.id for message in self.context for r in message.results})
+
+
+def empty_state(key: ThreadKey) -> AgentState:
+    """The state of a thread before its first entry."""
+    return AgentState(
+        tenant=key.tenant,
+        user_id=key.user,
+        agent_id=key.agent,
+        session_id=key.session,
+        thread_id=key.thread,
+    )

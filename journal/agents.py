@@ -1,0 +1,51 @@
+"""The pinned definition of an agent: what a thread was opened with, as data.
+
+Rule: a definition holds no code. A worker finds the code of a tool by agent and tool name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from turnwright.journal.messages import Frozen
+
+Effect = Literal["read", "idempotent", "once"]
+
+
+class Limits(Frozen):
+    """Bounds of one turn; over one of them the turn fails with that name as its code."""
+
+    max_steps: int = Field(default=100, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    tool_time_s: float | None = Field(default=None, gt=0)
+    model_attempts_max: int = Field(default=5, ge=1)
+
+
+class ToolSpec(Frozen):
+    """A tool as the model and the journal know it. `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    effect: Effect = "once"
+    reconcilable: bool = False
+    timeout_s: float = Field(default=600.0, gt=0)
+    group: str | None = None
+
+
+class AgentDefinition(Frozen):
+    """Everything a thread pins when it is opened."""
+
+    name: str
+    model: str
+    instructions: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    limits: Limits = Limits()
+    model_settings: dict[str, Any] = Field(default_factory=dict)
+    base_url: str | None = None
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The tool of that name, if the agent has it."""
+        return next((tool for tool in self.tools if tool.name == name), None)

@@ -1,0 +1,65 @@
+"""Entries to stored bytes and back, and the hash chain over them.
+
+Rule: the chain covers seq, type, version, entry id, epoch and the salted digest of the body, so a body can be
+erased and the chain still verifies. Position and time are the store's and are not hashed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from turnwright.journal.canonical import digest
+from turnwright.journal.entries import REGISTRY, Erased, Payload, Unreadable
+from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
+from turnwright.journal.upcast import upcast
+
+GENESIS = b"\x00" * 32
+
+
+def body_digest(salt: bytes, body: bytes) -> bytes:
+    """What stands for a body in the chain; without the salt it tells nothing about an erased one."""
+    return digest(salt, body)
+
+
+def chain_hash(
+    prev_hash: bytes,
+    seq: int,
+    entry_type: str,
+    version: int,
+    entry_id: str,
+    epoch: int | None,
+    content: bytes,
+) -> bytes:
+    """The hash of an entry, 32 bytes. `content` is its `body_digest`."""
+    head = f"{seq}|{version}|{'' if epoch is None else epoch}|{entry_type}|"
+    return digest(prev_hash, head.encode(), entry_id.encode(), content)
+
+
+def decode(entry_type: str, version: int, body: bytes | None, *, required: bool, thread: str, seq: int) -> Payload:
+    """The payload of a stored row, upcast to the current version.
+
+    Raises:
+        UnknownEntryType: a required entry of a type or version this code does not know.
+        StoreCorrupt: the body is not what was written; names thread and seq.
+    """
+    if body is None:
+        return Erased(type=entry_type)
+    known = REGISTRY.get(entry_type)
+    try:
+        if known is not None and version == known.VERSION:
+            return known.model_validate_json(body)
+        raw = None if known is None else upcast(entry_type, version, known.VERSION, json.loads(body))
+        if known is not None and raw is not None:
+            return known.model_validate(raw)
+    except (ValidationError, ValueError) as error:
+        raise StoreCorrupt(f"the body of {entry_type} cannot be read: {_brief(error)}", thread, seq) from error
+    if required:
+        raise UnknownEntryType(entry_type, version, f"thread {thread}, seq {seq}")
+    return Unreadable(type=entry_type, version=version, raw=body.decode("utf-8", "replace"))
+
+
+def _brief(error: Any) -> str:  # noqa: ANN401 - two unrelated exception types
+    return str(error).splitlines()[0][:200]

@@ -1,0 +1,302 @@
+"""Commands: what somebody wants to happen. A command is data; `decide` says whether it may.
+
+Rule: a client's command has a request id and a principal and is remembered. A run's command has an
+epoch (control facts) or an ordinal (testimony) and is recognised by its entry ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from turnwright.journal.agents import AgentDefinition, Effect
+from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
+from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.messages import Block, Media, Message, Text, Usage
+
+IfBusy = Literal["enqueue", "reject", "interrupt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCommand:
+    """Base of what callers and operators ask for. `principal` is who, as authentication knows them."""
+
+    request_id: str
+    principal: str = "local"
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCommand(ClientCommand):
+    """Base of commands to one turn."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submit(ClientCommand):
+    """Queue a task. `turn_id` is derived from thread and request id."""
+
+    turn_id: str
+    input: Message
+    if_busy: IfBusy = "enqueue"
+    on_failure: OnFailure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steer(TurnCommand):
+    """Give a turn that has not finished another message."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inject(ClientCommand):
+    """Give the thread material; whatever runs next sees it."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseTurn(TurnCommand):
+    """Stop at the next boundary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeTurn(TurnCommand):
+    """End the turn's own pause; `revision` is the turn's, as the caller saw it."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelTurn(TurnCommand):
+    """Stop for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryTurn(TurnCommand):
+    """Put a failed turn back at the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Respond(TurnCommand):
+    """Answer an open interaction."""
+
+    interaction_id: str
+    resolution: str
+    answer: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile(TurnCommand):
+    """Say what became of a call whose outcome is unknown."""
+
+    call_id: str
+    outcome: Literal["succeeded", "failed", "run_again"]
+    output: tuple[Text | Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseThread(ClientCommand):
+    """Start no operation on the thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeThread(ClientCommand):
+    """Lift the thread's pause; `revision` is that of the flag."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelThread(ClientCommand):
+    """Cancel the active turn and everything queued."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseThread(ClientCommand):
+    """Take no new turn; finish or cancel the queue."""
+
+    mode: CloseMode = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSession(ClientCommand):
+    """Begin a session."""
+
+    title: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseSession(ClientCommand):
+    """Start no operation on any thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeSession(ClientCommand):
+    """Lift the session's pause; `revision` is that of the flag."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelSession(ClientCommand):
+    """Cancel every turn queued before this command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseSession(ClientCommand):
+    """Take no new turn anywhere in the session."""
+
+    mode: CloseMode = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCommand:
+    """Base of what a run and its activities bring. `run` is the Temporal run id, for the records."""
+
+    turn_id: str
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRun(RunCommand):
+    """Take the turn for a Temporal run that was started at `start_epoch`."""
+
+    start_epoch: int
+    definition: AgentDefinition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look(RunCommand):
+    """Record what has become due, and say what is next. `epoch` None: not on a run's behalf."""
+
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claiming(RunCommand):
+    """Base of the claims of an operation's attempt; the journal gives the ordinal.
+
+    `nonce` is the same when one attempt claims again because the answer of its commit was lost.
+    """
+
+    epoch: int
+    step: int
+    nonce: str
+    presence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestModel(Claiming):
+    """Claim the step's model call."""
+
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartTool(Claiming):
+    """Claim a tool call."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Testimony(RunCommand):
+    """Base of what attempts report. `epoch` is that of the run that claimed."""
+
+    epoch: int
+    step: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """What the worker knows of a tool the model calls; absent for a tool the agent does not have."""
+
+    effect: Effect = "once"
+    reconcilable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RespondModel(Testimony):
+    """The model answered. `tools` holds the specs of the tools the agent has, by name."""
+
+    blocks: tuple[Block, ...]
+    usage: Usage
+    finish_reason: str = "stop"
+    model: str = ""
+    duration_ms: int = 0
+    tools: dict[str, CallSpec] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailModel(Testimony):
+    """The model call failed."""
+
+    failure: FailureClass
+    message: str
+    retry_after_s: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    partial: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptModel(Testimony):
+    """The model call was stopped; what had been streamed is kept."""
+
+    reason: InterruptReason
+    partial: tuple[Block, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishTool(Testimony):
+    """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran."""
+
+    call_id: str
+    outcome: ToolOutcome
+    output: tuple[Text | Media, ...] = ()
+    duration_ms: int = 0
+    effect_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettleCall(Testimony):
+    """What a tool's reconcile hook said about a call of unknown outcome."""
+
+    call_id: str
+    outcome: Literal["succeeded", "failed", "run_again", "unknown"]
+    output: tuple[Text | Media, ...] = ()
+
+
+ThreadCommand: TypeAlias = (
+    Submit | Steer | Inject | PauseTurn | ResumeTurn | CancelTurn | RetryTurn | Respond | Reconcile
+    | PauseThread | ResumeThread | CancelThread | CloseThread
+)  # fmt: skip
+SessionCommand: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a command may not happen. `code` is stable; nothing was changed."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a command. `accepted` means committed; `revision` is that of what it was about."""
+
+    request_id: str
+    status: Literal["accepted", "rejected", "enlisted"]
+    code: str | None = None
+    reason: str | None = None
+    turn_id: str | None = None
+    revision: int = 0
+    seq: int = 0
+    duplicate: bool = False

@@ -1,0 +1,171 @@
+"""ThreadControl and SessionControl: what the next decision needs to know, small and bounded.
+
+Rule: control is a fold of the entries and of nothing else. It never holds a list that grows with the
+thread: the queue lives in the `turns` table, remembered requests in `requests`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from turnwright.journal.agents import Effect, Limits
+from turnwright.journal.entries.turn import CancelSource, OnFailure
+from turnwright.journal.messages import Frozen
+from turnwright.journal.turn_status import TurnStatus
+
+REDUCER_VERSION = 1
+
+CallState = Literal["ready", "asking", "running", "unknown", "closed"]
+
+
+class PauseFlag(Frozen):
+    """One level's pause flag. The revision rises by one with each change."""
+
+    on: bool = False
+    revision: int = 0
+    source: str = ""
+
+
+class Claim(Frozen):
+    """Which attempt runs an operation: its worker's presence, its run's epoch, and when it began."""
+
+    nonce: str
+    presence: str
+    epoch: int
+    at_us: int
+
+
+class ModelOperation(Frozen):
+    """The open model call of a step. `failures` counts attempts that failed, by class."""
+
+    step: int
+    ordinal: int = 0
+    claim: Claim | None = None
+    failures: dict[str, int] = Field(default_factory=dict)
+    lost: int = 0
+    retry_at_us: int = 0
+
+
+class CallOperation(Frozen):
+    """One tool call of the active step."""
+
+    call_id: str
+    name: str
+    effect: Effect
+    digest: str
+    reconcilable: bool = False
+    state: CallState = "ready"
+    ordinal: int = 0
+    claim: Claim | None = None
+    lost: int = 0
+
+
+class OpenInteraction(Frozen):
+    """A question nobody has answered yet."""
+
+    interaction_id: str
+    kind: str
+    call_id: str | None = None
+    deadline_us: int | None = None
+    on_expiry: str | None = None
+
+
+class Failing(Frozen):
+    """Why the active turn is about to fail."""
+
+    code: str
+    message: str
+    retryable: bool = True
+
+
+class ActiveTurn(Frozen):
+    """The turn at the head, from its start to its end.
+
+    `inputs` counts what was accepted for it and no model has been sent yet; `answer` is the message
+    that ends the turn unless something new came in.
+    """
+
+    status: TurnStatus
+    inputs: int = 1
+    step: int = 0
+    model: ModelOperation | None = None
+    calls: tuple[CallOperation, ...] = ()
+    interactions: tuple[OpenInteraction, ...] = ()
+    answer: str | None = None
+    failing: Failing | None = None
+    cancel: CancelSource | None = None
+    cancelled_by: str = ""
+    tokens: int = 0
+    tool_time_ms: int = 0
+    idle_runs: int = 0
+    first_step: int = 0
+
+    @property
+    def turn_id(self) -> str:
+        """The turn's id."""
+        return self.status.turn_id
+
+    def call(self, call_id: str) -> CallOperation | None:
+        """The call of the active step with that id."""
+        return next((call for call in self.calls if call.call_id == call_id), None)
+
+    def interaction(self, interaction_id: str) -> OpenInteraction | None:
+        """The open interaction with that id."""
+        return next((i for i in self.interactions if i.interaction_id == interaction_id), None)
+
+    def asked_about(self, call_id: str) -> OpenInteraction | None:
+        """The open interaction about that call."""
+        return next((i for i in self.interactions if i.call_id == call_id), None)
+
+    @property
+    def steps_used(self) -> int:
+        """Model steps begun since this start of the turn; a retry gets the whole budget again."""
+        return self.step - self.first_step
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims of all running operations."""
+        model = () if self.model is None or self.model.claim is None else (self.model.claim,)
+        return model + tuple(call.claim for call in self.calls if call.claim is not None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an operation is running (claimed by an attempt that was not given up)."""
+        return bool(self.claims)
+
+
+class ThreadControl(Frozen):
+    """What decides about a thread. `epoch` and `run` name the newest run that claimed a turn."""
+
+    reducer_version: int = REDUCER_VERSION
+    seq: int = 0
+    opened: bool = False
+    closed: bool = False
+    limits: Limits = Limits()
+    on_failure: OnFailure = "continue"
+    pause: PauseFlag = PauseFlag()
+    epoch: int = 0
+    run: str | None = None
+    queued: int = 0
+    injected: int = 0
+    active: ActiveTurn | None = None
+    failed: TurnStatus | None = None
+
+    def turn(self, turn_id: str) -> ActiveTurn | None:
+        """The active turn, if it is this one."""
+        return self.active if self.active is not None and self.active.turn_id == turn_id else None
+
+
+class SessionControl(Frozen):
+    """What decides about a session. Turns queued before `cancelled_seq` are to be cancelled."""
+
+    reducer_version: int = REDUCER_VERSION
+    seq: int = 0
+    created: bool = False
+    title: str | None = None
+    closed: bool = False
+    pause: PauseFlag = PauseFlag()
+    cancelled_seq: int = 0
+    cancelled_by: str = ""

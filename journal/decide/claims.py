@@ -1,0 +1,122 @@
+"""Control facts of a run: its claim of the turn, and its attempts' claims of operations.
+
+Rule: a claim needs the newest epoch and must be what `plan` gives now. The same nonce again is the same
+claim (its commit's answer was lost) and records nothing new.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.actions import ModelOp, Start, ToolOp, Work
+from turnwright.journal.commands import ClaimRun, Rejection, RequestModel, StartTool
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.entries import (
+    Draft,
+    InputApplied,
+    ModelRequested,
+    RunClaimed,
+    ThreadOpened,
+    ToolStarted,
+    TurnStarted,
+)
+from turnwright.journal.plan import plan
+from turnwright.journal.turn_status import status_draft
+
+SUPERSEDED = Rejection("superseded", "a newer run has the turn")
+
+
+def claim_run(context: Context, command: ClaimRun) -> Decision:
+    """Give the run its epoch; start the turn if it is queued; pin the agent if it is not pinned yet."""
+    control, turn_id = context.control, command.turn_id
+    if control.run == command.run and control.turn(turn_id) is not None:
+        return []
+    if control.epoch != command.start_epoch:
+        return SUPERSEDED
+    action = plan(control, context.session, context.facts, turn_id)
+    if control.turn(turn_id) is None and not isinstance(action, Start):
+        return Rejection("not_startable", "the turn is not at the front, or is held")
+    if not control.opened and command.definition is None:
+        return Rejection("agent_unknown", "this worker does not know the agent")
+    drafts: list[Draft] = []
+    if not control.opened and command.definition is not None:
+        drafts.append(Draft("thread:opened", ThreadOpened(agent=command.definition)))
+    if isinstance(action, Start):
+        drafts.append(_turn_started(context))
+    epoch = control.epoch + 1
+    claimed = RunClaimed(start_epoch=command.start_epoch, temporal_run_id=command.run)
+    entry_id = entry_ids.run(turn_id, command.run)
+    drafts.append(Draft(entry_id, claimed, turn_id=turn_id, run=command.run, epoch=epoch))
+    return drafts
+
+
+def request_model(context: Context, command: RequestModel) -> Decision:
+    """Claim the model call: the pending input joins the context in the same batch."""
+    control = context.control
+    active = control.turn(command.turn_id)
+    if active is None or control.epoch != command.epoch:
+        return SUPERSEDED
+    model = active.model
+    if model is not None and model.claim is not None and model.claim.nonce == command.nonce:
+        return []
+    action = plan(control, context.session, context.facts, command.turn_id)
+    ops = action.start if isinstance(action, Work) else ()
+    op = next((o for o in ops if isinstance(o, ModelOp) and o.step == command.step), None)
+    if op is None:
+        return Rejection("not_due", "the step's model call may not start now")
+    entry_id = entry_ids.model(command.turn_id, op.step, op.ordinal, "requested")
+    drafts: list[Draft] = []
+    if active.inputs or control.injected:
+        applied = InputApplied(through_seq=control.seq)
+        drafts.append(Draft(entry_ids.caused(entry_id, 0), applied, turn_id=command.turn_id))
+    payload = ModelRequested(
+        ordinal=op.ordinal,
+        nonce=command.nonce,
+        presence=command.presence,
+        view_seq=control.seq + len(drafts),
+        model=command.model,
+    )
+    return [*drafts, _operation(command, entry_id, payload, op.step)]
+
+
+def start_tool(context: Context, command: StartTool) -> Decision:
+    """Claim the tool call."""
+    control = context.control
+    active = control.turn(command.turn_id)
+    if active is None or control.epoch != command.epoch:
+        return SUPERSEDED
+    call = active.call(command.call_id)
+    if call is not None and call.claim is not None and call.claim.nonce == command.nonce:
+        return []
+    action = plan(control, context.session, context.facts, command.turn_id)
+    ops = action.start if isinstance(action, Work) else ()
+    op = next((o for o in ops if isinstance(o, ToolOp) and o.call_id == command.call_id), None)
+    if op is None or call is None or op.step != command.step:
+        return Rejection("not_due", "the call may not start now")
+    payload = ToolStarted(
+        call_id=call.call_id,
+        name=call.name,
+        ordinal=op.ordinal,
+        nonce=command.nonce,
+        presence=command.presence,
+        key=f"{command.turn_id}/{call.call_id}",
+    )
+    entry_id = entry_ids.tool(command.turn_id, op.step, call.call_id, op.ordinal, "started")
+    return [_operation(command, entry_id, payload, op.step)]
+
+
+def _turn_started(context: Context) -> Draft:
+    front = context.facts.front
+    assert front is not None, "plan said Start"
+    payload = TurnStarted(
+        queued_seq=front.queued_seq,
+        session_seq=front.session_seq,
+        steps=front.steps,
+        revision=front.revision + 1,
+    )
+    return status_draft(front.turn_id, payload)
+
+
+def _operation(
+    command: RequestModel | StartTool, entry_id: str, payload: ModelRequested | ToolStarted, step: int
+) -> Draft:
+    return Draft(entry_id, payload, turn_id=command.turn_id, run=command.run, step=step, epoch=command.epoch)

@@ -1,0 +1,31 @@
+"""What every rule of `decide` is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from turnwright.journal.commands import Rejection
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.entries import Draft
+from turnwright.journal.facts import Facts
+from turnwright.journal.turn_status import TurnStatus
+
+Decision: TypeAlias = list[Draft] | Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Control, session and facts at the moment of the decision."""
+
+    control: ThreadControl
+    session: SessionControl
+    facts: Facts
+
+    def status(self, turn_id: str) -> TurnStatus | None:
+        """The status of a turn: the active one's, or that of its row."""
+        active = self.control.turn(turn_id)
+        if active is not None:
+            return active.status
+        row = self.facts.turn
+        return row if row is not None and row.turn_id == turn_id else None

@@ -1,0 +1,63 @@
+"""Which rule decides a command. Rule: one table from command type to rule; nothing else branches on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from turnwright.journal.commands import (
+    CancelThread,
+    ClaimRun,
+    ClientCommand,
+    CloseThread,
+    FailModel,
+    FinishTool,
+    Inject,
+    InterruptModel,
+    Look,
+    PauseThread,
+    RequestModel,
+    RespondModel,
+    ResumeThread,
+    RunCommand,
+    SettleCall,
+    StartTool,
+    Submit,
+    TurnCommand,
+)
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.decide import claims, model_testimony, thread_rules, tool_testimony
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.table import decide_turn_command
+from turnwright.journal.facts import Facts
+
+RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
+    Submit: thread_rules.submit,
+    Inject: thread_rules.inject,
+    PauseThread: thread_rules.pause_thread,
+    ResumeThread: thread_rules.resume_thread,
+    CancelThread: thread_rules.cancel_thread,
+    CloseThread: thread_rules.close_thread,
+    ClaimRun: claims.claim_run,
+    Look: lambda _, __: [],
+    RequestModel: claims.request_model,
+    StartTool: claims.start_tool,
+    RespondModel: model_testimony.respond_model,
+    FailModel: model_testimony.fail_model,
+    InterruptModel: model_testimony.interrupt_model,
+    FinishTool: tool_testimony.finish_tool,
+    SettleCall: tool_testimony.settle_call,
+}
+
+
+def decide(
+    control: ThreadControl, session: SessionControl, facts: Facts, command: ClientCommand | RunCommand
+) -> Decision:
+    """May this happen to the thread now, and what does it record?
+
+    The control must have `settle`'s drafts folded in. An empty list means: accepted, nothing new to record.
+    """
+    context = Context(control, session, facts)
+    if isinstance(command, TurnCommand):
+        return decide_turn_command(context, command)
+    return RULES[type(command)](context, command)

@@ -1,0 +1,146 @@
+"""Testimony about model calls: answered, failed, interrupted.
+
+Rule: the first answer closes the step, whichever attempt brings it; another is kept as late with its
+usage counted. A failure or interruption concerns only the attempt that reports it.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.canonical import digest_of
+from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RespondModel
+from turnwright.journal.control import ModelOperation
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.retry_policy import retry_delay_s
+from turnwright.journal.entries import (
+    Draft,
+    ModelFailed,
+    ModelInterrupted,
+    ModelLate,
+    ModelResponded,
+    Payload,
+    ToolDecided,
+    ToolFinished,
+)
+from turnwright.journal.messages import Block, Text, ToolCall, Usage
+
+
+def respond_model(context: Context, command: RespondModel) -> Decision:
+    """Apply the answer with a decision about each of its calls, or keep it as late."""
+    if _open(context, command) is None:
+        return [_late(command, "responded", command.blocks, command.usage)]
+    blocks = _with_own_call_ids(command)
+    payload = ModelResponded(
+        ordinal=command.ordinal,
+        blocks=blocks,
+        usage=command.usage,
+        finish_reason=command.finish_reason,
+        model=command.model,
+        duration_ms=command.duration_ms,
+    )
+    responded = _draft(command, "responded", payload)
+    drafts = [responded]
+    for call in (block for block in blocks if isinstance(block, ToolCall)):
+        for fact in _decided(call, command.tools.get(call.name)):
+            entry_id = entry_ids.caused(responded.entry_id, len(drafts) - 1)
+            drafts.append(Draft(entry_id, fact, turn_id=command.turn_id, step=command.step))
+    return drafts
+
+
+def fail_model(context: Context, command: FailModel) -> Decision:
+    """Count the failure and say when the next attempt may start."""
+    model = _running(context, command)
+    if model is None:
+        return [] if not command.usage.requests else [_late(command, "failed", (), command.usage)]
+    count = model.failures.get(command.failure, 0) + 1
+    seed = f"{command.turn_id}/{command.step}/{command.ordinal}"
+    limits = context.control.limits
+    delay_s = retry_delay_s(command.failure, count, limits, command.retry_after_s, seed)
+    retry_at_us = None if delay_s is None else context.facts.now_us + int(delay_s * 1_000_000)
+    payload = ModelFailed(
+        ordinal=command.ordinal,
+        failure=command.failure,
+        message=command.message,
+        retry_at_us=retry_at_us,
+        usage=command.usage,
+        partial=command.partial,
+    )
+    return [_draft(command, "failed", payload)]
+
+
+def interrupt_model(context: Context, command: InterruptModel) -> Decision:
+    """Keep what had been streamed; the attempt is over."""
+    if _running(context, command) is None:
+        kept = bool(command.usage.requests or command.partial)
+        return [_late(command, "interrupted", command.partial, command.usage)] if kept else []
+    payload = ModelInterrupted(
+        ordinal=command.ordinal,
+        reason=command.reason,
+        partial=_settled(command.partial),
+        usage=command.usage,
+    )
+    return [_draft(command, "interrupted", payload)]
+
+
+def _open(context: Context, command: RespondModel) -> ModelOperation | None:
+    """The step's operation while nothing has closed it."""
+    active = context.control.turn(command.turn_id)
+    model = None if active is None else active.model
+    return model if model is not None and model.step == command.step else None
+
+
+def _running(context: Context, command: FailModel | InterruptModel) -> ModelOperation | None:
+    """The step's operation, if the reporting attempt is the one that runs it."""
+    active = context.control.turn(command.turn_id)
+    model = None if active is None else active.model
+    if model is None or model.claim is None:
+        return None
+    return model if (model.step, model.ordinal) == (command.step, command.ordinal) else None
+
+
+def _with_own_call_ids(command: RespondModel) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    calls = 0
+    for block in command.blocks:
+        if isinstance(block, ToolCall):
+            own_id = entry_ids.call(command.turn_id, command.step, calls)
+            blocks.append(block.model_copy(update={"id": own_id}))
+            calls += 1
+        else:
+            blocks.append(block)
+    return tuple(blocks)
+
+
+def _settled(partial: tuple[Block, ...]) -> tuple[Block, ...]:
+    """A partial answer without the calls it had begun to ask for: none of them was decided."""
+    return tuple(block for block in partial if not isinstance(block, ToolCall))
+
+
+def _decided(call: ToolCall, spec: CallSpec | None) -> list[Payload]:
+    known = spec is not None
+    decided = ToolDecided(
+        call_id=call.id,
+        name=call.name,
+        decision="allow" if known else "deny",
+        source="no_policy" if known else "unknown_tool",
+        effect="once" if spec is None else spec.effect,
+        arguments_digest=digest_of(call.arguments),
+        reconcilable=spec is not None and spec.reconcilable,
+    )
+    if known:
+        return [decided]
+    text = Text(text=f"There is no tool named {call.name!r}.")
+    refused = ToolFinished(call_id=call.id, name=call.name, ordinal=0, outcome="error", output=(text,))
+    return [decided, refused]
+
+
+def _late(
+    command: RespondModel | FailModel | InterruptModel, what: str, blocks: tuple[Block, ...], usage: Usage
+) -> Draft:
+    payload = ModelLate(ordinal=command.ordinal, what=what, blocks=blocks, usage=usage)  # type: ignore[arg-type]
+    return _draft(command, "late", payload)
+
+
+def _draft(command: RespondModel | FailModel | InterruptModel, what: str, payload: Payload) -> Draft:
+    entry_id = entry_ids.model(command.turn_id, command.step, command.ordinal, what)
+    return Draft(entry_id, payload, turn_id=command.turn_id, run=command.run, step=command.step, epoch=command.epoch)

@@ -1,0 +1,56 @@
+"""When a failed model call is tried again. Rule: a table by class of failure, counted in the journal.
+
+Waiting grows with the class's own count, so an hour of rate limits does not use up the attempts that
+are meant for broken streams; restarts of workers count nowhere here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from turnwright.journal.agents import Limits
+from turnwright.journal.canonical import digest
+from turnwright.journal.entries.operation import FailureClass
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """First wait, longest wait (seconds), and how many times the agent's attempts this class may use."""
+
+    first_s: float
+    longest_s: float
+    attempts_factor: int = 1
+
+
+POLICY: Mapping[FailureClass, Backoff | None] = {
+    "transient": Backoff(0.5, 30.0),
+    "timeout": Backoff(0.5, 30.0),
+    "cut": Backoff(0.2, 10.0),
+    "rate_limited": Backoff(2.0, 120.0, attempts_factor=4),
+    "invalid": None,
+    "auth": None,
+    "context_length": None,
+    "refused": None,
+}
+RETRY_AFTER_LONGEST_S = 3_600.0
+
+
+def retry_delay_s(
+    failure: FailureClass, count: int, limits: Limits, retry_after_s: float | None, seed: str
+) -> float | None:
+    """Seconds until the next attempt, or None when there shall be none.
+
+    Args:
+        failure: the class of this failure.
+        count: failures of this class in this step, this one included.
+        limits: the agent's.
+        retry_after_s: what the provider asked for, which is never undercut.
+        seed: makes the jitter; the same seed gives the same delay.
+    """
+    backoff = POLICY[failure]
+    if backoff is None or count >= limits.model_attempts_max * backoff.attempts_factor:
+        return None
+    jitter = 0.75 + digest(seed.encode())[0] / 512
+    delay: float = min(backoff.first_s * 2 ** min(count - 1, 16), backoff.longest_s) * jitter
+    return max(delay, min(retry_after_s or 0.0, RETRY_AFTER_LONGEST_S))

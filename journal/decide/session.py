@@ -1,0 +1,64 @@
+"""What commands to a session record, in the session's own log."""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.commands import (
+    CancelSession,
+    CloseSession,
+    CreateSession,
+    PauseSession,
+    Rejection,
+    ResumeSession,
+    SessionCommand,
+)
+from turnwright.journal.control import SessionControl
+from turnwright.journal.entries import (
+    Draft,
+    Payload,
+    SessionCancelled,
+    SessionClosed,
+    SessionCreated,
+    SessionPaused,
+    SessionResumed,
+)
+
+
+def decide_session(control: SessionControl, command: SessionCommand) -> list[Draft] | Rejection:
+    """May this happen to the session, and what does it record?"""
+    if not isinstance(command, CreateSession) and not control.created:
+        return Rejection("unknown_session", "there is no such session; create it first")
+    outcome = _payload(control, command)
+    if isinstance(outcome, Rejection):
+        return outcome
+    return [Draft(entry_ids.command(command.request_id, 0), outcome)]
+
+
+def _payload(control: SessionControl, command: SessionCommand) -> Payload | Rejection:
+    who = {"principal": command.principal, "reason": command.reason}
+    match command:
+        case CreateSession(title=title, metadata=metadata):
+            if control.created:
+                return Rejection("session_exists", "the session exists already")
+            return SessionCreated(title=title, metadata=metadata, **who)  # type: ignore[arg-type]
+        case PauseSession():
+            if control.pause.on:
+                return Rejection("already_paused", "the session is paused already")
+            return SessionPaused(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+        case ResumeSession(revision=revision):
+            refused = _cannot_resume(control, revision)
+            return refused or SessionResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+        case CancelSession():
+            return SessionCancelled(**who)  # type: ignore[arg-type]
+        case CloseSession(mode=mode):
+            if control.closed:
+                return Rejection("session_closed", "the session is closed already")
+            return SessionClosed(mode=mode, **who)  # type: ignore[arg-type]
+
+
+def _cannot_resume(control: SessionControl, revision: int) -> Rejection | None:
+    if not control.pause.on:
+        return Rejection("not_paused", "the session itself is not paused")
+    if revision != control.pause.revision:
+        return Rejection("stale_revision", f"the flag is at revision {control.pause.revision}, not {revision}")
+    return None

@@ -1,0 +1,140 @@
+"""What commands to a thread as a whole record: submit, inject, pause, resume, cancel, close."""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.commands import (
+    CancelThread,
+    ClientCommand,
+    CloseThread,
+    Inject,
+    PauseThread,
+    Rejection,
+    ResumeThread,
+    Submit,
+)
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.entries import (
+    Draft,
+    InputInjected,
+    Payload,
+    ThreadClosed,
+    ThreadPaused,
+    ThreadResumed,
+    TurnCancelRequested,
+    TurnQueued,
+)
+from turnwright.journal.settle import cancel_queued
+from turnwright.journal.turn_status import status_draft
+
+QUEUE_TURNS_MAX = 1_000
+INJECTED_MAX = 1_000
+
+
+def submit(context: Context, command: Submit) -> Decision:
+    """Queue a turn; `if_busy` says what a thread that has work does with it."""
+    control = context.control
+    closed = _closed(context)
+    if closed is not None:
+        return closed
+    if control.queued >= QUEUE_TURNS_MAX:
+        return Rejection("queue_full", f"{QUEUE_TURNS_MAX} turns are queued; wait or cancel some")
+    if command.if_busy == "reject" and (control.active is not None or control.queued):
+        return Rejection("busy", "the thread has a turn that is active, queued or held")
+    drafts = _interrupt(context, command) if command.if_busy == "interrupt" else []
+    payload = TurnQueued(
+        request_id=command.request_id,
+        input=command.input,
+        place="head" if command.if_busy == "interrupt" else "tail",
+        session_seq=context.session.seq,
+        on_failure=command.on_failure,
+        principal=command.principal,
+        reason=command.reason,
+    )
+    queued = Draft(entry_ids.command(command.request_id, 0), payload, turn_id=command.turn_id)
+    return [*drafts, queued]
+
+
+def inject(context: Context, command: Inject) -> Decision:
+    """Material for whatever runs next."""
+    closed = _closed(context)
+    if closed is not None:
+        return closed
+    if context.control.injected >= INJECTED_MAX:
+        return Rejection("too_much_injected", f"{INJECTED_MAX} injected messages wait for a turn already")
+    payload = InputInjected(message=command.message, principal=command.principal, reason=command.reason)
+    return _one(command, payload)
+
+
+def pause_thread(context: Context, command: PauseThread) -> Decision:
+    """Set the thread's flag."""
+    flag = context.control.pause
+    if flag.on:
+        return Rejection("already_paused", f"the thread is paused already (by {flag.source})")
+    payload = ThreadPaused(revision=flag.revision + 1, principal=command.principal, reason=command.reason)
+    return _one(command, payload)
+
+
+def resume_thread(context: Context, command: ResumeThread) -> Decision:
+    """Lift the thread's flag, whoever set it."""
+    flag = context.control.pause
+    if not flag.on:
+        return Rejection("not_paused", "the thread itself is not paused")
+    if command.revision != flag.revision:
+        return Rejection("stale_revision", f"the flag is at revision {flag.revision}, not {command.revision}")
+    payload = ThreadResumed(revision=flag.revision + 1, principal=command.principal, reason=command.reason)
+    return _one(command, payload)
+
+
+def cancel_thread(context: Context, command: CancelThread) -> Decision:
+    """Cancel the active turn and the queue."""
+    drafts = _cancel_active(context, "thread", command)
+    return drafts + _cancel_queue(context, "thread", command)
+
+
+def close_thread(context: Context, command: CloseThread) -> Decision:
+    """Take no new turn; with `mode="cancel"` stop what there is."""
+    if context.control.closed:
+        return Rejection("closed", "the thread is closed already")
+    payload = ThreadClosed(mode=command.mode, principal=command.principal, reason=command.reason)
+    drafts = _one(command, payload)
+    if command.mode == "cancel":
+        drafts += _cancel_active(context, "close", command) + _cancel_queue(context, "close", command)
+    return drafts
+
+
+def _closed(context: Context) -> Rejection | None:
+    if not context.session.created:
+        return Rejection("unknown_session", "there is no such session; create it first")
+    if context.session.closed:
+        return Rejection("session_closed", "the session is closed")
+    return Rejection("thread_closed", "the thread is closed") if context.control.closed else None
+
+
+def _interrupt(context: Context, command: Submit) -> list[Draft]:
+    return _cancel_active(context, "interrupt", command)
+
+
+def _cancel_active(context: Context, source: str, command: ClientCommand) -> list[Draft]:
+    active = context.control.active
+    if active is None or active.status.phase == "cancelling":
+        return []
+    payload = TurnCancelRequested(
+        source=source,  # type: ignore[arg-type]
+        revision=active.status.revision + 1,
+        principal=command.principal,
+        reason=command.reason,
+    )
+    return [status_draft(active.turn_id, payload)]
+
+
+def _cancel_queue(context: Context, source: str, command: ClientCommand) -> list[Draft]:
+    drafts: list[Draft] = []
+    for turn in context.facts.queue:
+        if turn.phase == "queued":
+            drafts += cancel_queued(turn, context.control.seq, source, command.principal)
+    return drafts
+
+
+def _one(command: ClientCommand, payload: Payload) -> list[Draft]:
+    return [Draft(entry_ids.command(command.request_id, 0), payload)]

@@ -1,0 +1,196 @@
+"""What each turn command records. Which of these applies when: `decide.table`."""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.canonical import encode, repair
+from turnwright.journal.commands import (
+    CancelTurn,
+    PauseTurn,
+    Reconcile,
+    Rejection,
+    Respond,
+    ResumeTurn,
+    RetryTurn,
+    Steer,
+)
+from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.entries import (
+    Draft,
+    InputSteered,
+    InteractionResolved,
+    Payload,
+    ThreadResumed,
+    ToolDecided,
+    ToolFinished,
+    ToolReconciled,
+    TurnCancelRequested,
+    TurnPaused,
+    TurnPauseRequested,
+    TurnResumed,
+    TurnRetried,
+)
+from turnwright.journal.messages import Text
+from turnwright.journal.settle import cancel_queued
+from turnwright.journal.turn_status import TurnStatus, status_draft
+
+DENIED_TEXT = "The user chose not to run this call."
+
+
+def steer(_: Context, status: TurnStatus, command: Steer) -> Decision:
+    """The message joins the turn's input; a running turn sees it with its next model call."""
+    payload = InputSteered(message=command.message, principal=command.principal, reason=command.reason)
+    return [Draft(entry_ids.command(command.request_id, 0), payload, turn_id=status.turn_id)]
+
+
+def pause_at_once(_: Context, status: TurnStatus, command: PauseTurn) -> Decision:
+    """No operation runs, so the pause takes effect now."""
+    if status.held:
+        return Rejection("already_paused", f"the turn's pause is {status.pause} already")
+    payload = TurnPaused(revision=status.revision + 1, principal=command.principal, reason=command.reason)
+    return [status_draft(status.turn_id, payload)]
+
+
+def request_pause(_: Context, status: TurnStatus, command: PauseTurn) -> Decision:
+    """The pause takes effect when the running operations ended."""
+    if status.held:
+        return Rejection("already_paused", f"the turn's pause is {status.pause} already")
+    payload = TurnPauseRequested(revision=status.revision + 1, principal=command.principal, reason=command.reason)
+    return [status_draft(status.turn_id, payload)]
+
+
+def resume(_: Context, status: TurnStatus, command: ResumeTurn) -> Decision:
+    """The turn's own pause ends; other levels' flags keep holding it."""
+    if not status.held:
+        return Rejection("not_paused", "the turn itself is not paused (its thread or session may be)")
+    if command.revision != status.revision:
+        return Rejection("stale_revision", f"the turn is at revision {status.revision}, not {command.revision}")
+    payload = TurnResumed(revision=status.revision + 1, principal=command.principal, reason=command.reason)
+    return [status_draft(status.turn_id, payload)]
+
+
+def cancel_queued_turn(context: Context, status: TurnStatus, command: CancelTurn) -> Decision:
+    """A turn that has not started is cancelled at once."""
+    return list(cancel_queued(status, context.control.seq, "turn", command.principal))
+
+
+def request_cancel(_: Context, status: TurnStatus, command: CancelTurn) -> Decision:
+    """Nothing starts any more; `advance` cancels at once when nothing runs."""
+    payload = TurnCancelRequested(revision=status.revision + 1, principal=command.principal, reason=command.reason)
+    return [status_draft(status.turn_id, payload)]
+
+
+def accept_without_effect(_: Context, __: TurnStatus, ___: CancelTurn) -> Decision:
+    """The turn is being cancelled already."""
+    return []
+
+
+def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
+    """A failed turn is the head again, unless a later one has started."""
+    control = context.control
+    if control.active is not None or control.failed is None or control.failed.turn_id != status.turn_id:
+        return Rejection("later_turn_started", "a later turn has started since; submit the task anew")
+    if control.closed or context.session.closed:
+        return Rejection("closed", "the thread or its session is closed")
+    who = {"principal": command.principal, "reason": command.reason}
+    drafts = [
+        status_draft(status.turn_id, TurnRetried(revision=status.revision + 1, **who))  # type: ignore[arg-type]
+    ]
+    if control.pause.on and control.pause.source == "on_failure":
+        lifted = ThreadResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+        drafts.append(Draft(entry_ids.command(command.request_id, 1), lifted))
+    return drafts
+
+
+def respond(context: Context, status: TurnStatus, command: Respond) -> Decision:
+    """Save the answer to an open question; what it means follows from the question's kind."""
+    active, question = _open_question(context, status, command.interaction_id)
+    if active is None or question is None:
+        return Rejection("not_open", f"question {command.interaction_id} is not open on this turn")
+    if question.kind == "unknown_outcome":
+        return Rejection("needs_reconcile", "an unknown outcome is settled with `reconcile`")
+    drafts = [
+        InteractionResolved(
+            interaction_id=question.interaction_id,
+            resolution=command.resolution,
+            answer=command.answer,
+            principal=command.principal,
+            reason=command.reason,
+        ),
+        *_consequences(active, question, command),
+    ]
+    return _numbered(command.request_id, status.turn_id, active.step, drafts)
+
+
+def reconcile(context: Context, status: TurnStatus, command: Reconcile) -> Decision:
+    """A person says what became of a call; its question is answered with it."""
+    active = context.control.turn(status.turn_id)
+    call = None if active is None else active.call(command.call_id)
+    if active is None or call is None or call.state != "unknown":
+        return Rejection("not_unknown", f"the outcome of call {command.call_id} is not in question")
+    drafts: list[Payload] = [
+        ToolReconciled(
+            call_id=call.call_id,
+            name=call.name,
+            outcome=command.outcome,
+            output=command.output,
+            principal=command.principal,
+            reason=command.reason,
+        )
+    ]
+    question = active.asked_about(call.call_id)
+    if question is not None:
+        resolved = InteractionResolved(
+            interaction_id=question.interaction_id,
+            resolution=command.outcome,
+            principal=command.principal,
+            reason=command.reason,
+        )
+        drafts.append(resolved)
+    return _numbered(command.request_id, status.turn_id, active.step, drafts)
+
+
+def _open_question(
+    context: Context, status: TurnStatus, interaction_id: str
+) -> tuple[ActiveTurn | None, OpenInteraction | None]:
+    active = context.control.turn(status.turn_id)
+    return active, None if active is None else active.interaction(interaction_id)
+
+
+def _consequences(active: ActiveTurn, question: OpenInteraction, command: Respond) -> list[Payload]:
+    call = active.call(question.call_id or "")
+    if call is None:
+        return []
+    if question.kind != "approval":
+        answer = Text(text=encode(repair(command.answer)).decode())
+        return [_finished(call, "success", answer)]
+    allowed = command.resolution == "approve"
+    decided = ToolDecided(
+        call_id=call.call_id,
+        name=call.name,
+        decision="allow" if allowed else "deny",
+        source=f"person:{command.principal}",
+        effect=call.effect,
+        arguments_digest=call.digest,
+        reconcilable=call.reconcilable,
+    )
+    denied = _finished(call, "denied", Text(text=command.reason or DENIED_TEXT))
+    return [decided] if allowed else [decided, denied]
+
+
+def _finished(call: CallOperation, outcome: str, text: Text) -> ToolFinished:
+    return ToolFinished(
+        call_id=call.call_id,
+        name=call.name,
+        ordinal=call.ordinal,
+        outcome=outcome,  # type: ignore[arg-type]
+        output=(text,),
+    )
+
+
+def _numbered(request_id: str, turn_id: str, step: int, payloads: list[Payload]) -> list[Draft]:
+    return [
+        Draft(entry_ids.command(request_id, i), payload, turn_id=turn_id, step=step)
+        for i, payload in enumerate(payloads)
+    ]

@@ -1,0 +1,64 @@
+"""The entries of a journal: every kind of fact Turnwright records.
+
+Rule: a type's name and version are for ever. A changed schema gets a new version and an upcaster.
+"""
+
+from turnwright.journal.entries.base import REGISTRY as REGISTRY
+from turnwright.journal.entries.base import ByPrincipal as ByPrincipal
+from turnwright.journal.entries.base import Draft as Draft
+from turnwright.journal.entries.base import Entry as Entry
+from turnwright.journal.entries.base import Erased as Erased
+from turnwright.journal.entries.base import Payload as Payload
+from turnwright.journal.entries.base import Unreadable as Unreadable
+from turnwright.journal.entries.operation import InteractionExpired as InteractionExpired
+from turnwright.journal.entries.operation import InteractionRequested as InteractionRequested
+from turnwright.journal.entries.operation import InteractionResolved as InteractionResolved
+from turnwright.journal.entries.operation import ModelFailed as ModelFailed
+from turnwright.journal.entries.operation import ModelInterrupted as ModelInterrupted
+from turnwright.journal.entries.operation import ModelLate as ModelLate
+from turnwright.journal.entries.operation import ModelRequested as ModelRequested
+from turnwright.journal.entries.operation import ModelResponded as ModelResponded
+from turnwright.journal.entries.operation import ToolDecided as ToolDecided
+from turnwright.journal.entries.operation import ToolFinished as ToolFinished
+from turnwright.journal.entries.operation import ToolLate as ToolLate
+from turnwright.journal.entries.operation import ToolReconciled as ToolReconciled
+from turnwright.journal.entries.operation import ToolStarted as ToolStarted
+from turnwright.journal.entries.session import SessionCancelled as SessionCancelled
+from turnwright.journal.entries.session import SessionClosed as SessionClosed
+from turnwright.journal.entries.session import SessionCreated as SessionCreated
+from turnwright.journal.entries.session import SessionPaused as SessionPaused
+from turnwright.journal.entries.session import SessionResumed as SessionResumed
+from turnwright.journal.entries.state import ChildFinished as ChildFinished
+from turnwright.journal.entries.state import ChildSpawned as ChildSpawned
+from turnwright.journal.entries.state import ContextCleared as ContextCleared
+from turnwright.journal.entries.state import ContextCompacted as ContextCompacted
+from turnwright.journal.entries.state import ContextOffloaded as ContextOffloaded
+from turnwright.journal.entries.state import EntryErased as EntryErased
+from turnwright.journal.entries.state import PermissionsChanged as PermissionsChanged
+from turnwright.journal.entries.state import PlanChanged as PlanChanged
+from turnwright.journal.entries.state import StateUpdated as StateUpdated
+from turnwright.journal.entries.state import TasksChanged as TasksChanged
+from turnwright.journal.entries.state import ToolsChanged as ToolsChanged
+from turnwright.journal.entries.thread import ThreadClosed as ThreadClosed
+from turnwright.journal.entries.thread import ThreadForked as ThreadForked
+from turnwright.journal.entries.thread import ThreadImported as ThreadImported
+from turnwright.journal.entries.thread import ThreadOpened as ThreadOpened
+from turnwright.journal.entries.thread import ThreadPaused as ThreadPaused
+from turnwright.journal.entries.thread import ThreadResumed as ThreadResumed
+from turnwright.journal.entries.turn import InputApplied as InputApplied
+from turnwright.journal.entries.turn import InputDiscarded as InputDiscarded
+from turnwright.journal.entries.turn import InputInjected as InputInjected
+from turnwright.journal.entries.turn import InputSteered as InputSteered
+from turnwright.journal.entries.turn import RunClaimed as RunClaimed
+from turnwright.journal.entries.turn import TurnCancelled as TurnCancelled
+from turnwright.journal.entries.turn import TurnCancelRequested as TurnCancelRequested
+from turnwright.journal.entries.turn import TurnCompleted as TurnCompleted
+from turnwright.journal.entries.turn import TurnContinued as TurnContinued
+from turnwright.journal.entries.turn import TurnFailed as TurnFailed
+from turnwright.journal.entries.turn import TurnPaused as TurnPaused
+from turnwright.journal.entries.turn import TurnPauseRequested as TurnPauseRequested
+from turnwright.journal.entries.turn import TurnQueued as TurnQueued
+from turnwright.journal.entries.turn import TurnResumed as TurnResumed
+from turnwright.journal.entries.turn import TurnRetried as TurnRetried
+from turnwright.journal.entries.turn import TurnStarted as TurnStarted
+from turnwright.journal.entries.turn import TurnWaiting as TurnWaiting

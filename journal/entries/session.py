@@ -1,0 +1,46 @@
+"""Entries of a session's own log."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from turnwright.journal.entries.base import ByPrincipal
+
+CloseMode = Literal["finish", "cancel"]
+
+
+class SessionCreated(ByPrincipal):
+    """A session exists from here on."""
+
+    TYPE: ClassVar[str] = "session.created"
+    title: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class SessionPaused(ByPrincipal):
+    """No operation of any thread starts until the session is resumed."""
+
+    TYPE: ClassVar[str] = "session.paused"
+    revision: int
+
+
+class SessionResumed(ByPrincipal):
+    """The session's own pause flag is lifted."""
+
+    TYPE: ClassVar[str] = "session.resumed"
+    revision: int
+
+
+class SessionCancelled(ByPrincipal):
+    """Every turn queued before this entry is to be cancelled; the session stays open."""
+
+    TYPE: ClassVar[str] = "session.cancelled"
+
+
+class SessionClosed(ByPrincipal):
+    """No new turn; the queues are finished or cancelled."""
+
+    TYPE: ClassVar[str] = "session.closed"
+    mode: CloseMode = "finish"

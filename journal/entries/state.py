@@ -1,0 +1,94 @@
+"""Entries that change the agent's state without being part of an operation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from turnwright.journal.entries.base import ByPrincipal, Payload
+from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
+
+
+class ContextCompacted(Payload):
+    """The messages of the entries in [from_seq, to_seq] are replaced by `summary` in the context."""
+
+    TYPE: ClassVar[str] = "context.compacted"
+    from_seq: int
+    to_seq: int
+    summary: str
+
+
+class ContextCleared(ByPrincipal):
+    """The context and its summary begin anew; the history stays in the journal."""
+
+    TYPE: ClassVar[str] = "context.cleared"
+
+
+class ContextOffloaded(Payload):
+    """A tool result's body was moved to a blob; the context holds `stub` in its place."""
+
+    TYPE: ClassVar[str] = "context.offloaded"
+    call_id: str
+    blob: str
+    stub: str
+
+
+class PermissionsChanged(ByPrincipal):
+    """The permissions after the change."""
+
+    TYPE: ClassVar[str] = "permissions.changed"
+    permissions: PermissionState
+
+
+class TasksChanged(ByPrincipal):
+    """The tasks after the change."""
+
+    TYPE: ClassVar[str] = "tasks.changed"
+    tasks: TaskState
+
+
+class PlanChanged(ByPrincipal):
+    """The plan after the change."""
+
+    TYPE: ClassVar[str] = "plan.changed"
+    plan: PlanState
+
+
+class ToolsChanged(ByPrincipal):
+    """The activated tool groups after the change."""
+
+    TYPE: ClassVar[str] = "tools.changed"
+    groups: tuple[str, ...]
+
+
+class StateUpdated(ByPrincipal):
+    """An administrator's change of state fields, by name."""
+
+    TYPE: ClassVar[str] = "state.updated"
+    changes: dict[str, Any] = Field(default_factory=dict)
+
+
+class ChildSpawned(Payload):
+    """A call of this turn opened a turn on another thread."""
+
+    TYPE: ClassVar[str] = "child.spawned"
+    call_id: str
+    child_thread: str
+    child_turn: str
+
+
+class ChildFinished(Payload):
+    """The other thread's turn ended."""
+
+    TYPE: ClassVar[str] = "child.finished"
+    call_id: str
+    child_turn: str
+    phase: str
+
+
+class EntryErased(ByPrincipal):
+    """The payload of entry `erased_seq` was erased; its hash still stands in the chain."""
+
+    TYPE: ClassVar[str] = "entry.erased"
+    erased_seq: int

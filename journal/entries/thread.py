@@ -1,0 +1,57 @@
+"""Entries that concern a thread as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from turnwright.journal.agents import AgentDefinition
+from turnwright.journal.entries.base import ByPrincipal, Payload
+from turnwright.journal.entries.session import CloseMode
+
+PauseSource = Literal["command", "on_failure"]
+
+
+class ThreadOpened(Payload):
+    """The agent's definition is pinned: every later step of the thread uses this one."""
+
+    TYPE: ClassVar[str] = "thread.opened"
+    agent: AgentDefinition
+
+
+class ThreadForked(ByPrincipal):
+    """The thread begins with the state another one had at `at_seq`."""
+
+    TYPE: ClassVar[str] = "thread.forked"
+    origin: str
+    at_seq: int
+    agent: AgentDefinition
+
+
+class ThreadImported(ByPrincipal):
+    """The thread begins with a state from elsewhere; unknown keys survive in `state`."""
+
+    TYPE: ClassVar[str] = "thread.imported"
+    source: str
+    state: dict[str, Any]
+
+
+class ThreadPaused(ByPrincipal):
+    """No operation of the thread starts until it is resumed."""
+
+    TYPE: ClassVar[str] = "thread.paused"
+    revision: int
+    source: PauseSource = "command"
+
+
+class ThreadResumed(ByPrincipal):
+    """The thread's own pause flag is lifted."""
+
+    TYPE: ClassVar[str] = "thread.resumed"
+    revision: int
+
+
+class ThreadClosed(ByPrincipal):
+    """No new turn; the queue is finished or cancelled."""
+
+    TYPE: ClassVar[str] = "thread.closed"
+    mode: CloseMode = "finish"

@@ -1,0 +1,74 @@
+"""Exceptions of Turnwright, one small tree; each message says what is wrong and what to do.
+
+TurnwrightError
+├── InvalidInput            the caller's data: an id, a message, a setting
+├── CommandRejected         a command that may not happen now; carries the receipt's code
+└── JournalError
+├── UnknownEntryType    a required entry this version cannot fold
+├── NewerReducer        state written by a newer version; upgrade this process
+└── StoreError
+├── StoreUnavailable    no connection, locked, disk: try again later
+├── HoldLost            the lock that says this process lives is gone
+└── StoreCorrupt        a row that cannot be what was written; names thread and seq
+"""
+
+
+class TurnwrightError(Exception):
+    """Root of every error Turnwright raises on purpose."""
+
+
+class InvalidInput(TurnwrightError, ValueError):
+    """Data of the caller that can never be accepted; nothing was changed."""
+
+
+class CommandRejected(TurnwrightError):
+    """A command that was decided against; nothing was changed.
+
+    `code` is stable and machine-readable, the message is for people.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class JournalError(TurnwrightError):
+    """The journal cannot answer; the state it holds is untouched."""
+
+
+class UnknownEntryType(JournalError):
+    """A required entry whose type or version this code does not know; run a newer version."""
+
+    def __init__(self, entry_type: str, version: int, where: str) -> None:
+        super().__init__(
+            f"entry type {entry_type!r} version {version} at {where} is not known to this version of "
+            "Turnwright; run a worker of the version that wrote it"
+        )
+        self.entry_type = entry_type
+        self.version = version
+
+
+class NewerReducer(JournalError):
+    """The stored state was folded by a newer reducer; this process must not write it."""
+
+
+class StoreError(JournalError):
+    """The store refused or failed."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached now; the same call may be made again."""
+
+
+class HoldLost(StoreError):
+    """Others take this process for dead; give up what it claimed and appear again under a new id."""
+
+
+class StoreCorrupt(StoreError):
+    """A stored row is not what was written; `verify` finds the extent, a backup repairs it."""
+
+    def __init__(self, message: str, thread: str | None = None, seq: int | None = None) -> None:
+        where = "" if thread is None else f" (thread {thread}, seq {seq})"
+        super().__init__(f"{message}{where}; run `turnwright journal verify` and restore from a backup")
+        self.thread = thread
+        self.seq = seq

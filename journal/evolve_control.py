@@ -1,0 +1,272 @@
+"""`evolve` for ThreadControl: what a recorded fact changes for the next decision.
+
+Rule: a table from payload type to function. A type that is not in it changes only `seq`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turnwright.journal.control import (
+    ActiveTurn,
+    CallOperation,
+    Claim,
+    Failing,
+    ModelOperation,
+    OpenInteraction,
+    PauseFlag,
+    ThreadControl,
+)
+from turnwright.journal.entries import (
+    Entry,
+    InputApplied,
+    InputDiscarded,
+    InputInjected,
+    InputSteered,
+    InteractionExpired,
+    InteractionRequested,
+    InteractionResolved,
+    ModelFailed,
+    ModelInterrupted,
+    ModelLate,
+    ModelRequested,
+    ModelResponded,
+    RunClaimed,
+    ThreadClosed,
+    ThreadForked,
+    ThreadOpened,
+    ThreadPaused,
+    ThreadResumed,
+    ToolDecided,
+    ToolFinished,
+    ToolReconciled,
+    ToolStarted,
+    TurnCancelled,
+    TurnCancelRequested,
+    TurnCompleted,
+    TurnFailed,
+    TurnQueued,
+    TurnRetried,
+    TurnStarted,
+)
+from turnwright.journal.messages import ToolCall
+from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
+
+_TERMINAL = (TurnCancelled, TurnCompleted, TurnFailed)
+_NO_PROGRESS = (RunClaimed, ModelRequested, ToolStarted, TurnStarted, ThreadOpened, InputApplied)
+
+
+def evolve_control(control: ThreadControl, entry: Entry) -> ThreadControl:
+    """The control after a committed entry (or one about to be: position and hash are not read)."""
+    control = control.model_copy(update={"seq": entry.seq})
+    control = _on_thread(control, entry)
+    active = control.active
+    if active is None or entry.turn_id != active.turn_id:
+        return control
+    active = _on_active(active, entry)
+    if active.status.phase in FINISHED:
+        failed = active.status if active.status.phase == "failed" else None
+        return control.model_copy(update={"active": None, "failed": failed})
+    return control.model_copy(update={"active": active})
+
+
+def _on_thread(control: ThreadControl, entry: Entry) -> ThreadControl:
+    change = _THREAD.get(type(entry.payload))
+    return control if change is None else control.model_copy(update=change(control, entry, entry.payload))
+
+
+def _on_active(active: ActiveTurn, entry: Entry) -> ActiveTurn:
+    updates: dict[str, Any] = {"status": evolve_status(active.status, entry)}
+    if active.idle_runs and not _without_progress(entry):
+        updates["idle_runs"] = 0
+    change = _ACTIVE.get(type(entry.payload))
+    if change is not None:
+        updates |= change(active, entry, entry.payload)
+    return active.model_copy(update=updates)
+
+
+def _without_progress(entry: Entry) -> bool:
+    payload = entry.payload
+    if isinstance(payload, ModelInterrupted):
+        return payload.reason == "lost"
+    if isinstance(payload, ToolFinished):
+        return payload.outcome == "lost"
+    return isinstance(payload, _NO_PROGRESS)
+
+
+# -- the thread ----------------------------------------------------------------------------------
+
+
+def _queued(control: ThreadControl, _: Entry, payload: TurnQueued) -> dict[str, Any]:
+    return {"queued": control.queued + 1, "on_failure": payload.on_failure or control.on_failure}
+
+
+def _started(control: ThreadControl, entry: Entry, payload: TurnStarted) -> dict[str, Any]:
+    status = TurnStatus(
+        turn_id=entry.turn_id or "",
+        request_id="",
+        revision=payload.revision - 1,
+        queued_seq=payload.queued_seq,
+        session_seq=payload.session_seq,
+        steps=payload.steps,
+    )
+    active = ActiveTurn(status=status, step=payload.steps, first_step=payload.steps)
+    return {"queued": control.queued - 1, "failed": None, "active": active}
+
+
+def _left_queue(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any]:
+    return {} if control.turn(entry.turn_id or "") else {"queued": control.queued - 1}
+
+
+_THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
+    ThreadOpened: lambda _, __, p: {"opened": True, "limits": p.agent.limits},
+    ThreadForked: lambda _, __, p: {"opened": True, "limits": p.agent.limits},
+    ThreadClosed: lambda _, __, ___: {"closed": True},
+    ThreadPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source)},
+    ThreadResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
+    TurnQueued: _queued,
+    TurnRetried: lambda c, _, __: {"queued": c.queued + 1, "failed": None},
+    TurnStarted: _started,
+    TurnCancelled: _left_queue,
+    TurnFailed: _left_queue,
+    RunClaimed: lambda _, e, p: {"epoch": e.epoch, "run": p.temporal_run_id},
+    InputInjected: lambda c, _, __: {"injected": c.injected + 1},
+    InputApplied: lambda _, __, ___: {"injected": 0},
+}
+
+
+# -- the active turn -------------------------------------------------------------------------------
+
+
+def _claim(entry: Entry, payload: ModelRequested | ToolStarted) -> Claim:
+    return Claim(nonce=payload.nonce, presence=payload.presence, epoch=entry.epoch or 0, at_us=entry.at_us)
+
+
+def _model_requested(active: ActiveTurn, entry: Entry, payload: ModelRequested) -> dict[str, Any]:
+    step = entry.step or 0
+    model = active.model
+    fresh = model is None or model.step != step
+    base = ModelOperation(step=step) if fresh or model is None else model
+    model = base.model_copy(update={"ordinal": payload.ordinal, "claim": _claim(entry, payload)})
+    changes: dict[str, Any] = {"model": model, "step": step, "answer": None}
+    return changes | {"calls": ()} if fresh else changes
+
+
+def _model_responded(active: ActiveTurn, entry: Entry, payload: ModelResponded) -> dict[str, Any]:
+    calls = any(isinstance(block, ToolCall) for block in payload.blocks)
+    return {
+        "model": None,
+        "answer": None if calls else entry.entry_id,
+        "tokens": active.tokens + payload.usage.total_tokens,
+    }
+
+
+def _attempt_over(active: ActiveTurn, ordinal: int) -> dict[str, Any]:
+    model = active.model
+    return {} if model is None or model.ordinal != ordinal else {"claim": None}
+
+
+def _model_failed(active: ActiveTurn, _: Entry, payload: ModelFailed) -> dict[str, Any]:
+    model = active.model
+    changes: dict[str, Any] = {"tokens": active.tokens + payload.usage.total_tokens}
+    if model is None:
+        return changes
+    failures = model.failures | {payload.failure: model.failures.get(payload.failure, 0) + 1}
+    update = _attempt_over(active, payload.ordinal)
+    update |= {"failures": failures, "retry_at_us": payload.retry_at_us or 0}
+    changes["model"] = model.model_copy(update=update)
+    if payload.retry_at_us is None:
+        message = f"model call failed ({payload.failure}): {payload.message}"
+        changes["failing"] = Failing(code="model_error", message=message)
+    return changes
+
+
+def _model_interrupted(active: ActiveTurn, _: Entry, payload: ModelInterrupted) -> dict[str, Any]:
+    model = active.model
+    changes: dict[str, Any] = {"tokens": active.tokens + payload.usage.total_tokens}
+    if model is not None:
+        update = _attempt_over(active, payload.ordinal)
+        update["lost"] = model.lost + (payload.reason == "lost")
+        changes["model"] = model.model_copy(update=update)
+    return changes
+
+
+def _with_call(active: ActiveTurn, call_id: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    calls = tuple(c.model_copy(update=changes) if c.call_id == call_id else c for c in active.calls)
+    return {"calls": calls}
+
+
+def _tool_decided(active: ActiveTurn, _: Entry, payload: ToolDecided) -> dict[str, Any]:
+    state = {"allow": "ready", "ask": "asking", "deny": "asking"}[payload.decision]
+    if active.call(payload.call_id) is not None:
+        return _with_call(active, payload.call_id, state=state, digest=payload.arguments_digest)
+    call = CallOperation(
+        call_id=payload.call_id,
+        name=payload.name,
+        effect=payload.effect,
+        digest=payload.arguments_digest,
+        reconcilable=payload.reconcilable,
+        state=state,  # type: ignore[arg-type]
+    )
+    return {"calls": (*active.calls, call)}
+
+
+def _tool_started(active: ActiveTurn, entry: Entry, payload: ToolStarted) -> dict[str, Any]:
+    claim = _claim(entry, payload)
+    return _with_call(active, payload.call_id, state="running", ordinal=payload.ordinal, claim=claim)
+
+
+def _tool_finished(active: ActiveTurn, _: Entry, payload: ToolFinished) -> dict[str, Any]:
+    call = active.call(payload.call_id)
+    if call is None:
+        return {}
+    spent = {"tool_time_ms": active.tool_time_ms + payload.duration_ms}
+    if payload.outcome != "lost":
+        return spent | _with_call(active, call.call_id, state="closed", claim=None)
+    if payload.ordinal != call.ordinal:
+        return spent
+    state = "unknown" if call.effect == "once" else "ready"
+    return spent | _with_call(active, call.call_id, state=state, claim=None, lost=call.lost + 1)
+
+
+def _tool_reconciled(active: ActiveTurn, _: Entry, payload: ToolReconciled) -> dict[str, Any]:
+    state = "ready" if payload.outcome == "run_again" else "closed"
+    return _with_call(active, payload.call_id, state=state, claim=None)
+
+
+def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[str, Any]:
+    interaction = OpenInteraction(
+        interaction_id=payload.interaction_id,
+        kind=payload.kind,
+        call_id=payload.call_id,
+        deadline_us=payload.deadline_us,
+        on_expiry=payload.on_expiry,
+    )
+    return {"interactions": (*active.interactions, interaction)}
+
+
+def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | InteractionExpired) -> dict[str, Any]:
+    left = tuple(i for i in active.interactions if i.interaction_id != payload.interaction_id)
+    return {"interactions": left}
+
+
+_ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
+    RunClaimed: lambda a, _, __: {"idle_runs": a.idle_runs + 1},
+    TurnCancelRequested: lambda _, __, p: {"cancel": p.source, "cancelled_by": p.principal},
+    InputSteered: lambda a, _, __: {"inputs": a.inputs + 1},
+    InputApplied: lambda _, __, ___: {"inputs": 0},
+    InputDiscarded: lambda _, __, ___: {"inputs": 0},
+    ModelRequested: _model_requested,
+    ModelResponded: _model_responded,
+    ModelFailed: _model_failed,
+    ModelInterrupted: _model_interrupted,
+    ModelLate: lambda a, _, p: {"tokens": a.tokens + p.usage.total_tokens},
+    ToolDecided: _tool_decided,
+    ToolStarted: _tool_started,
+    ToolFinished: _tool_finished,
+    ToolReconciled: _tool_reconciled,
+    InteractionRequested: _asked,
+    InteractionResolved: _answered,
+    InteractionExpired: _answered,
+}

@@ -1,0 +1,37 @@
+"""`evolve` for SessionControl. Rule: a table; an unlisted type changes only `seq`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turnwright.journal.control import PauseFlag, SessionControl
+from turnwright.journal.entries import (
+    Entry,
+    SessionCancelled,
+    SessionClosed,
+    SessionCreated,
+    SessionPaused,
+    SessionResumed,
+)
+
+
+def evolve_session(control: SessionControl, entry: Entry) -> SessionControl:
+    """The session's control after an entry of its log."""
+    change = _SESSION.get(type(entry.payload))
+    update = {} if change is None else change(control, entry, entry.payload)
+    return control.model_copy(update={"seq": entry.seq} | update)
+
+
+def _closed(_: SessionControl, entry: Entry, payload: SessionClosed) -> dict[str, Any]:
+    cancelled = {"cancelled_seq": entry.seq, "cancelled_by": payload.principal}
+    return {"closed": True} | (cancelled if payload.mode == "cancel" else {})
+
+
+_SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
+    SessionCreated: lambda _, __, p: {"created": True, "title": p.title},
+    SessionPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision)},
+    SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
+    SessionCancelled: lambda _, e, p: {"cancelled_seq": e.seq, "cancelled_by": p.principal},
+    SessionClosed: _closed,
+}

@@ -1,0 +1,186 @@
+"""`evolve` for AgentState: what a recorded fact changes in what the agent knows.
+
+Rule: a table from payload type to function. A type that is not in it changes only `as_of_seq`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from turnwright.journal.agent_state import AgentState, PendingInput
+from turnwright.journal.entries import (
+    ContextCleared,
+    ContextCompacted,
+    ContextOffloaded,
+    Entry,
+    InputApplied,
+    InputDiscarded,
+    InputInjected,
+    InputSteered,
+    ModelFailed,
+    ModelInterrupted,
+    ModelLate,
+    ModelResponded,
+    PermissionsChanged,
+    PlanChanged,
+    StateUpdated,
+    TasksChanged,
+    ThreadForked,
+    ThreadImported,
+    ThreadOpened,
+    ToolFinished,
+    ToolReconciled,
+    ToolsChanged,
+    TurnQueued,
+)
+from turnwright.journal.messages import Block, Message, Outcome, Text, ToolResult, Usage
+
+UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
+INTERRUPTED_TEXT = "The call was interrupted before it finished."
+
+
+def evolve_state(state: AgentState, entry: Entry) -> AgentState:
+    """The state after a committed entry."""
+    change = _STATE.get(type(entry.payload))
+    update = {} if change is None else change(state, entry, entry.payload)
+    return state.model_copy(update=update | {"as_of_seq": entry.seq})
+
+
+def fold_state(state: AgentState, entries: Iterable[Entry]) -> AgentState:
+    """The state after all of these entries, in order."""
+    for entry in entries:
+        state = evolve_state(state, entry)
+    return state
+
+
+def _pending(state: AgentState, entry: Entry, message: Message) -> dict[str, Any]:
+    held = message.model_copy(update={"id": entry.entry_id, "seq": entry.seq, "at": _iso(entry)})
+    turn_id = None if isinstance(entry.payload, InputInjected) else entry.turn_id
+    return {"inbox": (*state.inbox, PendingInput(seq=entry.seq, turn_id=turn_id, message=held))}
+
+
+def _applied(state: AgentState, entry: Entry, payload: InputApplied) -> dict[str, Any]:
+    taken = [i for i in state.inbox if i.seq <= payload.through_seq and i.turn_id in (None, entry.turn_id)]
+    left = tuple(i for i in state.inbox if i not in taken)
+    return {"context": (*state.context, *(i.message for i in taken)), "inbox": left}
+
+
+def _discarded(state: AgentState, entry: Entry, payload: InputDiscarded) -> dict[str, Any]:
+    gone = [i for i in state.inbox if i.seq <= payload.through_seq and i.turn_id == entry.turn_id]
+    return {"inbox": tuple(i for i in state.inbox if i not in gone)}
+
+
+def _responded(state: AgentState, entry: Entry, payload: ModelResponded) -> dict[str, Any]:
+    message = _message(entry, "assistant", payload.blocks, usage=payload.usage)
+    return {"context": (*state.context, message)} | _used(state, entry, payload)
+
+
+def _interrupted(state: AgentState, entry: Entry, payload: ModelInterrupted) -> dict[str, Any]:
+    changes = _used(state, entry, payload)
+    if payload.reason == "cancelled" and payload.partial:
+        message = _message(entry, "assistant", payload.partial, metadata={"interrupted": True})
+        changes["context"] = (*state.context, message)
+    return changes
+
+
+def _used(
+    state: AgentState, entry: Entry, payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate
+) -> dict[str, Any]:
+    if payload.usage == Usage():
+        return {}
+    return {"usage": state.usage.plus(entry.turn_id, payload.usage)}
+
+
+def _finished(state: AgentState, entry: Entry, payload: ToolFinished) -> dict[str, Any]:
+    if payload.outcome == "lost":
+        return {}
+    output = payload.output
+    if not output and payload.outcome in ("unknown", "interrupted"):
+        output = (Text(text=UNKNOWN_TEXT if payload.outcome == "unknown" else INTERRUPTED_TEXT),)
+    return _result(state, entry, payload.call_id, payload.name, payload.outcome, output)
+
+
+def _reconciled(state: AgentState, entry: Entry, payload: ToolReconciled) -> dict[str, Any]:
+    if payload.outcome == "run_again":
+        return {}
+    outcome: Outcome = "success" if payload.outcome == "succeeded" else "error"
+    return _result(state, entry, payload.call_id, payload.name, outcome, payload.output)
+
+
+def _result(
+    state: AgentState, entry: Entry, call_id: str, name: str, outcome: Outcome, output: tuple[Any, ...]
+) -> dict[str, Any]:
+    result = ToolResult(id=call_id, name=name, output=output, outcome=outcome)
+    return {"context": (*state.context, _message(entry, "tool", (result,)))}
+
+
+def _message(entry: Entry, role: Any, blocks: tuple[Block, ...], **more: Any) -> Message:  # noqa: ANN401
+    return Message(id=entry.entry_id, seq=entry.seq, role=role, blocks=blocks, at=_iso(entry), **more)
+
+
+def _iso(entry: Entry) -> str:
+    return entry.when.isoformat()
+
+
+def _compacted(state: AgentState, _: Entry, payload: ContextCompacted) -> dict[str, Any]:
+    left = tuple(m for m in state.context if not payload.from_seq <= m.seq <= payload.to_seq)
+    return {"context": left, "summary": payload.summary}
+
+
+def _offloaded(state: AgentState, _: Entry, payload: ContextOffloaded) -> dict[str, Any]:
+    def stubbed(block: Block) -> Block:
+        if isinstance(block, ToolResult) and block.id == payload.call_id:
+            return block.model_copy(update={"output": (Text(text=payload.stub),)})
+        return block
+
+    context = tuple(
+        m.model_copy(update={"blocks": tuple(stubbed(b) for b in m.blocks)})
+        if any(r.id == payload.call_id for r in m.results)
+        else m
+        for m in state.context
+    )
+    return {"context": context}
+
+
+def _imported(state: AgentState, _: Entry, payload: ThreadImported) -> dict[str, Any]:
+    known = {name: value for name, value in payload.state.items() if name in _IMPORTABLE}
+    extra = {name: value for name, value in payload.state.items() if name not in _IMPORTABLE}
+    return _validated(state, known) | {"extra": dict(state.extra) | extra}
+
+
+def _updated(state: AgentState, _: Entry, payload: StateUpdated) -> dict[str, Any]:
+    return _validated(state, {k: v for k, v in payload.changes.items() if k in _IMPORTABLE})
+
+
+def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
+    validated = AgentState.model_validate(state.model_dump(mode="json") | values)
+    return {name: getattr(validated, name) for name in values}
+
+
+_IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "tasks", "tools"})
+
+_STATE: dict[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
+    ThreadOpened: lambda _, __, p: {"agent": p.agent},
+    ThreadForked: lambda _, __, p: {"agent": p.agent},
+    ThreadImported: _imported,
+    TurnQueued: lambda s, e, p: _pending(s, e, p.input),
+    InputSteered: lambda s, e, p: _pending(s, e, p.message),
+    InputInjected: lambda s, e, p: _pending(s, e, p.message),
+    InputApplied: _applied,
+    InputDiscarded: _discarded,
+    ModelResponded: _responded,
+    ModelInterrupted: _interrupted,
+    ModelFailed: _used,
+    ModelLate: _used,
+    ToolFinished: _finished,
+    ToolReconciled: _reconciled,
+    ContextCompacted: _compacted,
+    ContextCleared: lambda _, __, ___: {"context": (), "summary": ""},
+    ContextOffloaded: _offloaded,
+    PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
+    TasksChanged: lambda _, __, p: {"tasks": p.tasks},
+    PlanChanged: lambda _, __, p: {"plan": p.plan},
+    ToolsChanged: lambda _, __, p: {"tools": p.groups},
+    StateUpdated: _updated,
+}

@@ -1,0 +1,122 @@
+"""Messages of a conversation, the journal's own schema.
+
+Rule: providers' types are adapted at the edge and never stored. A call is pending while no result
+with its id exists; no stored flag says so.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["user", "assistant", "tool", "system"]
+Outcome = Literal["success", "error", "denied", "interrupted", "unknown"]
+
+
+class Frozen(BaseModel):
+    """Base of everything that is stored: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Text(Frozen):
+    """Words."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class Thinking(Frozen):
+    """A model's reasoning; `signature` is what its provider wants back unchanged."""
+
+    type: Literal["thinking"] = "thinking"
+    text: str
+    signature: str | None = None
+    provider: str | None = None
+
+
+class ToolCall(Frozen):
+    """A call the model asks for. `malformed` is its argument text when that was no JSON object."""
+
+    type: Literal["tool_call"] = "tool_call"
+    id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    malformed: str | None = None
+
+
+class Media(Frozen):
+    """An image, sound or file: by URL, or `blob`, the SHA-256 of bytes stored with the session."""
+
+    type: Literal["media"] = "media"
+    mime: str
+    url: str | None = None
+    blob: str | None = None
+
+
+class ToolResult(Frozen):
+    """What became of a call."""
+
+    type: Literal["tool_result"] = "tool_result"
+    id: str
+    name: str
+    output: tuple[Text | Media, ...] = ()
+    outcome: Outcome = "success"
+
+
+Block = Annotated[Text | Thinking | ToolCall | ToolResult | Media, Field(discriminator="type")]
+
+
+class Usage(Frozen):
+    """Tokens and cost (micro US dollars) of one or many model requests."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_microusd: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum, field by field."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output tokens; cached ones are part of the input already."""
+        return self.input_tokens + self.output_tokens
+
+
+class Message(Frozen):
+    """One message. `id` and `seq` are those of the entry that holds it; a caller leaves them out."""
+
+    id: str = ""
+    seq: int = 0
+    role: Role
+    blocks: tuple[Block, ...] = ()
+    name: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    at: str | None = None
+    usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        """All text blocks, joined."""
+        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+
+
+def user(text: str, **metadata: Any) -> Message:  # noqa: ANN401 - any JSON value
+    """A user's message of plain text."""
+    return Message(role="user", blocks=(Text(text=text),), metadata=metadata)

@@ -1,0 +1,157 @@
+"""`plan`: what a turn must do next.
+
+Rule: the first line that applies wins, from the irreversible to the routine: a cancel, an end, a
+failure, a pause, the calls of the step, the next model call. It is a function of control, session
+and facts alone, so every takeover, restart and rebuild asks the same question and gets one answer.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal.actions import (
+    Action,
+    Delay,
+    ModelOp,
+    Op,
+    Park,
+    ReconcileOp,
+    Record,
+    Start,
+    Stop,
+    ToolOp,
+    Work,
+)
+from turnwright.journal.control import ActiveTurn, CallOperation, SessionControl, ThreadControl
+from turnwright.journal.facts import Facts
+
+RUNS_WITHOUT_PROGRESS_MAX = 5
+ATTEMPTS_LOST_MAX = 10
+
+
+def plan(control: ThreadControl, session: SessionControl, facts: Facts, turn_id: str) -> Action:
+    """The next action of a turn; pure, and never a write by itself."""
+    active = control.active
+    if active is None or active.turn_id != turn_id:
+        return _plan_queued(control, session, facts, turn_id)
+    for rule in (_cancelling, _ended, _failing, _held, _calls, _next_model_call):
+        action = rule(control, session, facts, active)
+        if action is not None:
+            return action
+    return Work(running=running_ops(active))
+
+
+def running_ops(active: ActiveTurn) -> tuple[Op, ...]:
+    """The operations claimed by an attempt that was not given up."""
+    model = active.model
+    ops: list[Op] = []
+    if model is not None and model.claim is not None:
+        ops.append(ModelOp(model.step, model.ordinal))
+    ops += [ToolOp(active.step, c.call_id, c.ordinal) for c in active.calls if c.claim is not None]
+    return tuple(ops)
+
+
+def hold_reason(control: ThreadControl, session: SessionControl, *, own: bool) -> Park | None:
+    """Which pause flag holds new operations back, if any; the turn's own comes first."""
+    if own:
+        return Park("paused")
+    if control.pause.on:
+        return Park("thread_paused")
+    return Park("session_paused") if session.pause.on else None
+
+
+def _plan_queued(control: ThreadControl, session: SessionControl, facts: Facts, turn_id: str) -> Action:
+    front = facts.front
+    if control.active is not None or front is None or front.turn_id != turn_id:
+        return Stop("not_head")
+    return hold_reason(control, session, own=front.held) or Start()
+
+
+def _cancelling(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
+    if active.status.phase != "cancelling":
+        return None
+    return Work(running=running_ops(active)) if active.busy else Record("cancelled")
+
+
+def _ended(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
+    if active.answer is None or active.inputs or active.busy:
+        return None
+    return Record("completed")
+
+
+def _failing(control: ThreadControl, _: SessionControl, __: Facts, active: ActiveTurn) -> Action | None:
+    if active.failing is not None:
+        return (
+            Work(running=running_ops(active))
+            if active.busy
+            else Record("failed", active.failing.code, active.failing.message, active.failing.retryable)
+        )
+    lost = max([0 if active.model is None else active.model.lost, *(c.lost for c in active.calls)])
+    if active.idle_runs > RUNS_WITHOUT_PROGRESS_MAX or lost >= ATTEMPTS_LOST_MAX:
+        return Record("failed", "internal", "the turn was restarted too often without any progress")
+    limit = _over_limit(control, active)
+    if limit is not None and not active.busy:
+        return Record("failed", limit, f"the agent's limit {limit} is reached")
+    return None
+
+
+def _over_limit(control: ThreadControl, active: ActiveTurn) -> str | None:
+    limits = control.limits
+    over = {
+        "max_tokens": limits.max_tokens is not None and active.tokens >= limits.max_tokens,
+        "tool_time": limits.tool_time_s is not None and active.tool_time_ms >= limits.tool_time_s * 1000,
+        "max_steps": active.model is None and _all_closed(active) and active.steps_used >= limits.max_steps,
+    }
+    return next((name for name, is_over in over.items() if is_over), None)
+
+
+def _all_closed(active: ActiveTurn) -> bool:
+    return all(call.state == "closed" for call in active.calls)
+
+
+def _held(control: ThreadControl, session: SessionControl, _: Facts, active: ActiveTurn) -> Action | None:
+    hold = hold_reason(control, session, own=active.status.held)
+    if hold is None:
+        return None
+    if active.busy:
+        return Work(running=running_ops(active))
+    return Record("paused") if active.status.pause == "requested" else hold
+
+
+def _calls(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
+    if active.model is not None or (_all_closed(active) and not active.interactions):
+        return Record("continued") if active.status.phase == "waiting" else None
+    if any(_needs_question(active, call) for call in active.calls):
+        return Record("asked")
+    start = tuple(op for call in active.calls if (op := _op_of(active, call)) is not None)
+    running = running_ops(active)
+    if active.status.phase == "waiting":
+        return Record("continued") if start or not active.interactions else Park("waiting")
+    if start or running:
+        return Work(start, running)
+    return Record("waiting") if active.interactions else None
+
+
+def _needs_question(active: ActiveTurn, call: CallOperation) -> bool:
+    """An unknown outcome nobody can be asked about by machine, and nobody has been asked about yet."""
+    asked = active.asked_about(call.call_id) is not None
+    return call.state == "unknown" and not call.reconcilable and not asked
+
+
+def _op_of(active: ActiveTurn, call: CallOperation) -> Op | None:
+    if any(other.state == "asking" for other in active.calls):
+        return None
+    if call.state == "ready":
+        return ToolOp(active.step, call.call_id, call.ordinal + 1)
+    if call.state == "unknown" and call.reconcilable and active.asked_about(call.call_id) is None:
+        return ReconcileOp(active.step, call.call_id, call.ordinal)
+    return None
+
+
+def _next_model_call(_: ThreadControl, __: SessionControl, facts: Facts, active: ActiveTurn) -> Action | None:
+    model = active.model
+    if model is None:
+        return Work((ModelOp(active.step + 1, 1),))
+    if model.claim is not None:
+        return Work(running=running_ops(active))
+    if model.retry_at_us > facts.now_us:
+        return Delay(model.retry_at_us, (model.retry_at_us - facts.now_us) / 1_000_000)
+    return Work((ModelOp(model.step, model.ordinal + 1),))

@@ -1,0 +1,89 @@
+"""`settle`: what became due by itself, appended before any command in the same transaction.
+
+Rule: time and death are facts like others. They are recorded first, so a late answer finds its
+question closed, and no command ever decides about an attempt that is known to be dead.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal import entry_ids
+from turnwright.journal.closing import discard_inputs
+from turnwright.journal.control import ActiveTurn, CallOperation, Claim, SessionControl, ThreadControl
+from turnwright.journal.entries import (
+    Draft,
+    InteractionExpired,
+    ModelInterrupted,
+    ToolFinished,
+    TurnCancelled,
+    TurnCancelRequested,
+)
+from turnwright.journal.facts import Facts
+from turnwright.journal.turn_status import TurnStatus, status_draft
+
+
+def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> list[Draft]:
+    """The entries that are due before anything else is decided."""
+    drafts: list[Draft] = []
+    active = control.active
+    if active is not None:
+        drafts += _expired(active, facts)
+        drafts += _given_up(active, facts)
+        drafts += _cancelled_by_session(active, session)
+    for turn in facts.queue:
+        if turn.phase == "queued" and turn.session_seq < session.cancelled_seq:
+            drafts += cancel_queued(turn, control.seq, "session", session.cancelled_by)
+    return drafts
+
+
+def is_given_up(claim: Claim, facts: Facts, *, once: bool) -> bool:
+    """Whether an attempt counts as lost: dead for certain, or silent for its lease (and grace, if once)."""
+    return claim.presence in facts.dead or claim.presence in (facts.expired if once else facts.lapsed)
+
+
+def cancel_queued(turn: TurnStatus, seq: int, source: str, principal: str) -> list[Draft]:
+    """The entries that cancel a turn which has not started."""
+    payload = TurnCancelled(source=source, principal=principal, revision=turn.revision + 1)  # type: ignore[arg-type]
+    return [
+        status_draft(turn.turn_id, payload),
+        discard_inputs(turn.turn_id, seq, f"cancelled by {source}"),
+    ]
+
+
+def _expired(active: ActiveTurn, facts: Facts) -> list[Draft]:
+    due = [q for q in active.interactions if q.deadline_us is not None and q.deadline_us <= facts.now_us]
+    return [
+        Draft(
+            f"{question.interaction_id}/expired",
+            InteractionExpired(interaction_id=question.interaction_id, resolution=question.on_expiry or "expired"),
+            turn_id=active.turn_id,
+        )
+        for question in due
+    ]
+
+
+def _given_up(active: ActiveTurn, facts: Facts) -> list[Draft]:
+    drafts = [
+        _lost_call(active, call)
+        for call in active.calls
+        if call.claim is not None and is_given_up(call.claim, facts, once=call.effect == "once")
+    ]
+    model = active.model
+    if model is not None and model.claim is not None and is_given_up(model.claim, facts, once=False):
+        entry_id = entry_ids.model(active.turn_id, model.step, model.ordinal, "lost")
+        payload = ModelInterrupted(ordinal=model.ordinal, reason="lost")
+        drafts.append(Draft(entry_id, payload, turn_id=active.turn_id, step=model.step))
+    return drafts
+
+
+def _lost_call(active: ActiveTurn, call: CallOperation) -> Draft:
+    payload = ToolFinished(call_id=call.call_id, name=call.name, ordinal=call.ordinal, outcome="lost")
+    entry_id = entry_ids.tool(active.turn_id, active.step, call.call_id, call.ordinal, "lost")
+    return Draft(entry_id, payload, turn_id=active.turn_id, step=active.step)
+
+
+def _cancelled_by_session(active: ActiveTurn, session: SessionControl) -> list[Draft]:
+    status = active.status
+    if status.phase == "cancelling" or status.session_seq >= session.cancelled_seq:
+        return []
+    payload = TurnCancelRequested(source="session", principal=session.cancelled_by, revision=status.revision + 1)
+    return [status_draft(active.turn_id, payload)]

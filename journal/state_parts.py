@@ -1,0 +1,76 @@
+"""The parts of an agent's state beside its messages: permissions, plan, tasks.
+
+Rule: progress of a todo, a confirmed requirement and a passed check are different things; none of
+them completes a turn.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from turnwright.journal.messages import Frozen
+
+Mode = Literal["default", "accept_edits", "explore", "bypass", "dont_ask"]
+
+
+class Rule(Frozen):
+    """A permission rule: a tool, an optional pattern on what it is called with, and who set it."""
+
+    tool: str
+    pattern: str | None = None
+    source: str = ""
+
+
+class PermissionState(Frozen):
+    """What the agent may do unasked."""
+
+    mode: Mode = "default"
+    allow: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    working_directories: tuple[str, ...] = ()
+
+
+class PlanState(Frozen):
+    """Whether the agent is planning, and the plan's text."""
+
+    active: bool = False
+    document: str = ""
+
+
+class Todo(Frozen):
+    """One piece of work the agent keeps track of."""
+
+    id: str
+    subject: str
+    description: str = ""
+    state: Literal["pending", "in_progress", "completed"] = "pending"
+    owner: str | None = None
+    blocks: tuple[str, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+
+
+class Requirement(Frozen):
+    """Something the result must satisfy: proposed by a tool, settled by a trusted caller."""
+
+    id: str
+    text: str
+    state: Literal["proposed", "confirmed", "rejected"] = "proposed"
+
+
+class Verification(Frozen):
+    """What an explicit check found about a requirement."""
+
+    requirement: str
+    passed: bool
+    summary: str
+
+
+class TaskState(Frozen):
+    """Todos with a revision, the objective and its requirements, and what was verified."""
+
+    revision: int = 0
+    todos: tuple[Todo, ...] = ()
+    objective: str | None = None
+    requirements: tuple[Requirement, ...] = ()
+    verifications: tuple[Verification, ...] = ()

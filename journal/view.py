@@ -1,0 +1,70 @@
+"""The view a model is sent: a function of the state, never stored.
+
+Rule: whatever was lost, every call in the view has exactly one result and every result a call that
+comes before it. What was recorded is not changed; the view says it in words a model understands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.evolve_state import INTERRUPTED_TEXT
+from turnwright.journal.messages import Message, Text, ToolCall, ToolResult
+
+DENIED_VIEW = (
+    "The user decided not to run this call. It is their choice, not a missing permission and not a fault; "
+    "do not try it again unless they ask."
+)
+
+
+def request_messages(state: AgentState) -> tuple[Message, ...]:
+    """The messages of the next request: the summary of what was compacted, then the paired context."""
+    summary = () if not state.summary else (_summary(state.summary),)
+    return summary + paired(state.context)
+
+
+def paired(context: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages with each call's result right behind the message that asked for it.
+
+    Results are ordered as their calls; a missing one is said to be interrupted, one without a call (or
+    a second one) is left out, and messages that become empty go with it.
+    """
+    results = _first_results(context)
+    view: list[Message] = []
+    seen: set[str] = set()
+    for message in context:
+        blocks = tuple(b for b in message.blocks if not isinstance(b, ToolResult) and not _again(b, seen))
+        if blocks:
+            view.append(message.model_copy(update={"blocks": blocks}))
+        calls = [block for block in blocks if isinstance(block, ToolCall)]
+        seen.update(call.id for call in calls)
+        view += [_result_message(message, call, results) for call in calls]
+    return tuple(view)
+
+
+def _again(block: object, seen: set[str]) -> bool:
+    return isinstance(block, ToolCall) and block.id in seen
+
+
+def _first_results(context: tuple[Message, ...]) -> Mapping[str, ToolResult]:
+    results: dict[str, ToolResult] = {}
+    for message in context:
+        for result in message.results:
+            results.setdefault(result.id, result)
+    return results
+
+
+def _result_message(asked_in: Message, call: ToolCall, results: Mapping[str, ToolResult]) -> Message:
+    result = results.get(call.id)
+    if result is None:
+        text = (Text(text=INTERRUPTED_TEXT),)
+        result = ToolResult(id=call.id, name=call.name, output=text, outcome="interrupted")
+    if result.outcome == "denied":
+        said = tuple(block for block in result.output if isinstance(block, Text))
+        result = result.model_copy(update={"output": (Text(text=DENIED_VIEW), *said)})
+    return Message(id=f"{asked_in.id}/{call.id}", role="tool", blocks=(result,))
+
+
+def _summary(text: str) -> Message:
+    return Message(id="summary", role="user", blocks=(Text(text=f"Summary of the conversation so far:\n{text}"),))
