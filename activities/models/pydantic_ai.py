@@ -1,0 +1,124 @@
+"""The adapter to pydantic-ai's models: one request at a time, streamed, without retries of its own.
+
+Rule: this is the only place where a provider is called. SDKs are told to try once, because a retry
+the journal does not know of is neither counted nor paid for knowingly. Cancellation is never caught:
+it closes the connection, also while a stream is silent.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+)
+from pydantic_ai.messages import ModelResponse as WireResponse
+from pydantic_ai.models import Model as WireModel
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from turnwright.activities.models.answer import answer, usage_of
+from turnwright.activities.models.clients import Clients, Key
+from turnwright.activities.models.conversation import conversation, tool_definition
+from turnwright.activities.models.failures import failure_of
+from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
+from turnwright.journal.messages import Usage
+
+# A setting of ours, for servers that never say why an answer ended.
+FINISH_REASON_OPTIONAL = "finish_reason_optional"
+
+
+class PydanticAIModel:
+    """Every model pydantic-ai knows by name, and any OpenAI-compatible server by its base URL."""
+
+    def __init__(self) -> None:
+        self._clients = Clients()
+
+    async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
+        """Answer the request, streaming into `partial`."""
+        seen = _Seen(partial)
+        optional = bool(request.settings.get(FINISH_REASON_OPTIONAL, False))
+        try:
+            async with self._clients.use(Key(request.model, request.base_url, optional)) as model:
+                wire = await _stream(model, request, seen)
+        except ModelFailure:
+            raise
+        except Exception as error:
+            raise failure_of(error, partial.usage, streaming=seen.streaming) from error
+        return _whole(wire, request, partial.usage)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._clients.aclose()
+
+
+class _Seen:
+    """How far a stream came: what it said goes to the partial, and whether it said anything is kept."""
+
+    def __init__(self, partial: Partial) -> None:
+        self.streaming = False
+        self._partial = partial
+
+    def event(self, event: ModelResponseStreamEvent) -> None:
+        """Take in one event of the stream."""
+        self.streaming = True
+        match event:
+            case PartStartEvent(part=TextPart() as part):
+                self._partial.extend(event.index, "text", part.content)
+            case PartStartEvent(part=ThinkingPart() as part):
+                self._partial.extend(event.index, "thinking", part.content)
+            case PartDeltaEvent(delta=TextPartDelta() as delta):
+                self._partial.extend(event.index, "text", delta.content_delta)
+            case PartDeltaEvent(delta=ThinkingPartDelta() as delta):
+                self._partial.extend(event.index, "thinking", delta.content_delta or "")
+
+    def usage(self, wire: WireResponse) -> None:
+        """Keep what the request is known to have cost."""
+        self._partial.usage = usage_of(wire)
+
+
+async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireResponse:
+    messages = conversation(request)
+    if not messages:
+        raise ModelFailure("invalid", "the conversation is empty: there is nothing for a model to answer")
+    parameters = ModelRequestParameters(
+        function_tools=[tool_definition(spec) for spec in request.tools],
+        instruction_parts=[InstructionPart(content=request.instructions)] if request.instructions else [],
+    )
+    async with model_request_stream(
+        model,
+        model.prepare_messages(messages, parameters),
+        model_settings=_settings(request),
+        model_request_parameters=parameters,
+    ) as stream:
+        try:
+            async for event in stream:
+                seen.event(event)
+        finally:
+            seen.usage(stream.get())
+        return stream.get()
+
+
+def _settings(request: ModelRequest) -> ModelSettings:
+    own = {name: value for name, value in request.settings.items() if name != FINISH_REASON_OPTIONAL}
+    return cast("ModelSettings", {**own, "max_retries": 0})
+
+
+def _whole(wire: WireResponse, request: ModelRequest, usage: Usage) -> ModelResponse:
+    """The answer, if it is one: not cut short by the connection, and not taken back by the provider."""
+    if wire.state in ("incomplete", "interrupted"):
+        raise ModelFailure("cut", "the stream ended before the answer did", usage=usage)
+    if wire.state == "suspended" or wire.finish_reason == "error":
+        raise ModelFailure("transient", "the provider gave up on the answer before it was whole", usage=usage)
+    if wire.finish_reason == "content_filter" and not wire.parts:
+        said = (wire.provider_details or {}).get("refusal") or "the provider's content filter refused to answer"
+        raise ModelFailure("refused", str(said), usage=usage)
+    return answer(wire, request.messages, request.model)
