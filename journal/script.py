@@ -49,9 +49,8 @@ class Touch:
     keys: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What a thread's row says after an append."""
+class Head(NamedTuple):
+    """What a thread's row says after an append, in the order of its statement's parameters."""
 
     seq: int
     hash: bytes

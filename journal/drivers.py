@@ -1,0 +1,61 @@
+"""From a journal's URL to its driver.
+
+    sqlite:///relative.db   sqlite:////absolute.db
+    postgresql://user:password@host:5432/database?schema=turnwright
+
+Options stand behind `?`. SQLite: `lock_timeout_s`. PostgreSQL: `schema`, `connections_max`; everything
+else there is handed to the server's client (`host` for a socket folder, `sslmode`, …).
+"""
+
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.postgres.driver import CONNECTIONS_MAX, SCHEMA, PostgresDriver
+from turnwright.journal.sqlite.driver import LOCK_TIMEOUT_S, SqliteDriver
+
+
+def open_driver(url: str) -> Driver:
+    """The driver of that journal, not started yet.
+
+    Raises:
+        InvalidInput: the URL names no store.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        return _sqlite(url)
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(url)
+    raise InvalidInput(f"{scheme or 'no scheme'!r} is no journal; use sqlite:///file.db or postgresql://…")
+
+
+def _sqlite(url: str) -> SqliteDriver:
+    parts = urlsplit(url)
+    path = unquote(parts.path).removeprefix("/")
+    if parts.netloc or not path or path == ":memory:":
+        raise InvalidInput("a SQLite journal is a file: sqlite:///relative.db or sqlite:////absolute.db")
+    options = dict(parse_qsl(parts.query))
+    timeout_s = _positive("lock_timeout_s", options.pop("lock_timeout_s", LOCK_TIMEOUT_S))
+    if options:
+        raise InvalidInput(f"unknown option {next(iter(options))!r} in the journal's URL; known: lock_timeout_s")
+    return SqliteDriver(Path(path), lock_timeout_s=timeout_s)
+
+
+def _postgres(url: str) -> PostgresDriver:
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    schema = options.pop("schema", SCHEMA)
+    connections = _positive("connections_max", options.pop("connections_max", CONNECTIONS_MAX))
+    dsn = urlunsplit(parts._replace(query=urlencode(options)))
+    return PostgresDriver(dsn, schema=schema, connections_max=int(connections))
+
+
+def _positive(name: str, value: str | float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0
+    if not number > 0:
+        raise InvalidInput(f"{name} in the journal's URL must be a number above 0, got {value!r}")
+    return number

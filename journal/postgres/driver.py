@@ -1,0 +1,192 @@
+"""The PostgreSQL store: a pool for scripts, and a connection each for locks, for telling and for hearing.
+
+Rule: this class only wires; the parts hold the rules. It belongs to the event loop that started it. It
+needs sessions of its own: behind a pooler that shares them between transactions neither the locks nor
+LISTEN work.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Literal, TypeVar
+
+import structlog
+
+from turnwright.journal.driver import Hook, Presence
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.postgres import migrating
+from turnwright.journal.postgres.client import Pool
+from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server
+from turnwright.journal.postgres.holds import Holds, ServerHold
+from turnwright.journal.postgres.locks import topic
+from turnwright.journal.postgres.notices import Listener, Notifier
+from turnwright.journal.postgres.runner import Runner
+from turnwright.journal.script import Liveness, Script, find_dead, rows
+from turnwright.journal.watchers import Watch, Watchers
+
+T = TypeVar("T")
+SCHEMA = "turnwright"
+CONNECTIONS_MAX = 10
+ACQUIRE_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 10.0
+TRIES_MAX = 5
+RETRY_S_MAX = 0.05
+WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresDriver:
+    """A journal in a schema (see `turnwright.journal.driver.Driver`)."""
+
+    def __init__(self, dsn: str, *, schema: str = SCHEMA, connections_max: int = CONNECTIONS_MAX) -> None:
+        self.hook: Hook | None = None
+        self._server = Server(dsn, schema)
+        self._connections_max = connections_max
+        self._pool: Pool | None = None
+        self._notifier: Notifier | None = None
+        self._listener: Listener | None = None
+        self._holds = Holds(self._server)
+        self._watchers = Watchers(self._listen)
+
+    @property
+    def dialect(self) -> Literal["postgres"]:
+        """Which folder of statements it uses."""
+        return "postgres"
+
+    @property
+    def schema(self) -> str:
+        """The schema that holds the journal's tables."""
+        return self._server.schema
+
+    async def start(self) -> None:
+        """Connect."""
+        self._pool = await self._server.pool(self._connections_max)
+        self._notifier = Notifier(self._server)
+        self._listener = Listener(self._server, self._heard)
+        version, durable = await self._server_facts(self._pool)
+        log.info("journal_opened", place=self._server.place, postgres=version, synchronous_commit=durable)
+        if durable == "off":
+            log.warning("journal_may_lose_commits", why="synchronous_commit is off on this server; turn it on")
+
+    async def stop(self) -> None:
+        """Finish what was accepted, free every lock, disconnect."""
+        pool, self._pool = self._pool, None
+        if pool is None or self._notifier is None or self._listener is None:
+            return
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await pool.close()
+        except (TimeoutError, *FAILURES):
+            pool.terminate()
+        await self._listener.stop()
+        await self._notifier.stop()
+        await self._holds.stop()
+
+    async def migrate(self) -> int:
+        """Bring the tables up to this version of the code."""
+        version = await migrating.migrate(self._server)
+        log.info("journal_migrated", place=self._server.place, version=version)
+        return version
+
+    async def schema_version(self) -> int:
+        """The number of the last migration applied."""
+        return await migrating.schema_version(self._server)
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        """Run it in one transaction, then tell who watches."""
+        touched: set[str] = set()
+        result = await self._try(WRITE, script, touched)
+        topics = {topic(key) for key in touched} or None
+        self._watchers.wake(topics)
+        if self._notifier is not None:
+            self._notifier.publish(topics)
+        return result
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        """Run it on one snapshot."""
+        return await self._try(READ, script, set())
+
+    def watch(self, keys: Collection[str] | None = None) -> Watch:
+        """Watch for commits."""
+        return Watch(self._watchers, None if keys is None else {topic(key) for key in keys})
+
+    async def hold_presence(self, presence_id: str, info: Mapping[str, Any], *, lease_s: float) -> ServerHold:
+        """Appear to others."""
+        return await self._holds.hold_presence(presence_id, info, lease_s)
+
+    async def liveness(self, presences: Collection[str]) -> Mapping[str, Liveness]:
+        """Who of these lives."""
+        async with self._runner() as runner:
+            return await runner.liveness("presence", frozenset(presences))
+
+    async def presences(self) -> list[Presence]:
+        """Everybody who left a row."""
+        return await self.read(_find_all)
+
+    async def try_lead(self, name: str, *, lease_s: float) -> ServerHold | None:
+        """Take the lead, or None."""
+        return await self._holds.try_lead(name, lease_s)
+
+    async def leader(self, name: str) -> Liveness:
+        """How whoever leads is doing."""
+        async with self._runner() as runner:
+            return (await runner.liveness("lead", frozenset([name])))[name]
+
+    async def _server_facts(self, pool: Pool) -> tuple[str, str]:
+        connection = await pool.acquire()
+        try:
+            version = await connection.fetchval("SHOW server_version")
+            return version, await connection.fetchval("SHOW synchronous_commit")
+        finally:
+            await pool.release(connection)
+
+    async def _try(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
+        """Run it; when the server chose it as the victim of a conflict, run it again."""
+        for tried in range(1, TRIES_MAX + 1):
+            touched.clear()
+            try:
+                return await self._once(begin, script, touched)
+            except StoreUnavailable as error:
+                if tried == TRIES_MAX or not isinstance(error.__cause__, RETRIED):
+                    raise
+            await asyncio.sleep(random.uniform(0, RETRY_S_MAX))  # noqa: S311 - jitter
+        raise AssertionError
+
+    async def _once(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
+        async with self._runner() as runner:
+            return await runner.transaction(begin, script, touched)
+
+    @asynccontextmanager
+    async def _runner(self) -> AsyncIterator[Runner]:
+        if self._pool is None:
+            raise StoreUnavailable("the journal is not open; start the driver first")
+        try:
+            connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+        except FAILURES as error:
+            raise self._server.translated(error, "connect") from error
+        try:
+            yield Runner(connection, self._server, self._point)
+        finally:
+            await self._pool.release(connection)
+
+    async def _listen(self) -> None:
+        if self._listener is not None:
+            await self._listener.open()
+
+    def _heard(self, pid: int, topics: list[str] | None) -> None:
+        if self._notifier is None or pid != self._notifier.pid:  # own commits woke at once
+            self._watchers.wake(topics)
+
+    async def _point(self, name: str) -> None:
+        if self.hook is not None and (waiting := self.hook(name)) is not None:
+            await waiting
+
+
+def _find_all() -> Script[list[Presence]]:
+    found = yield from rows("presences")
+    alive = yield from find_dead(frozenset(name for name, _ in found))
+    return [Presence(name, json.loads(info), alive[name]) for name, info in found]

@@ -1,0 +1,39 @@
+-- $1 thread id, $2 session id, $3 expected seq, $4..$13 the head, $14 number of entries, $15..$29 one array
+-- for each column of the entries. The head's update feeds the counter's, which feeds both inserts: a head
+-- that stands elsewhere locks no counter and uses no position.
+-- Row: heads updated (0 or 1), position of the first entry (null: the session has no counter).
+WITH head AS (
+    UPDATE threads
+    SET seq = $4, hash = $5, at_us = $6, epoch = $7, control = $8, reducer_version = $9,
+        tail_bytes = tail_bytes + $10, total_bytes = total_bytes + $10,
+        queued = $11, active_turn = $12, runnable = $13
+    WHERE id = $1 AND seq = $3
+    RETURNING id
+), counter AS (
+    UPDATE counters SET position = position + $14
+    WHERE session_id = $2 AND EXISTS (SELECT FROM head)
+    RETURNING position - $14 AS base
+), new AS (
+    SELECT e.*, counter.base + e.n AS position
+    FROM counter, unnest(
+        $15::bigint[], $16::text[], $17::text[], $18::integer[], $19::bigint[], $20::text[], $21::text[],
+        $22::integer[], $23::bigint[], $24::integer[], $25::bytea[], $26::bytea[], $27::bytea[],
+        $28::bytea[], $29::text[]
+    ) WITH ORDINALITY AS e (
+        seq, entry_id, type, version, at_us, turn_id, run,
+        step, epoch, required, prev_hash, hash, salt,
+        body, blob, n
+    )
+), envelopes AS (
+    INSERT INTO entries (
+        thread_id, seq, entry_id, type, version, position, session_id, at_us, turn_id, run, step, epoch,
+        required, prev_hash, hash
+    )
+    SELECT $1, seq, entry_id, type, version, position, $2, at_us, turn_id, run, step, epoch,
+        required, prev_hash, hash
+    FROM new
+), bodies AS (
+    INSERT INTO payloads (thread_id, seq, salt, body, blob)
+    SELECT $1, seq, salt, body, blob FROM new
+)
+SELECT (SELECT count(*)::integer FROM head), (SELECT base + 1 FROM counter);

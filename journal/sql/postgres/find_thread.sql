@@ -1,0 +1,5 @@
+-- $1 key. Row: id, session_id, seq, hash, at_us, epoch, control, reducer_version, tail_bytes,
+-- checkpoint_bytes, total_bytes, queued, active_turn, runnable.
+SELECT id, session_id, seq, hash, at_us, epoch, control, reducer_version, tail_bytes,
+    checkpoint_bytes, total_bytes, queued, active_turn, runnable
+FROM threads WHERE key_digest = sha256(convert_to($1, 'UTF8'));

