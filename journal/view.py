@@ -38,13 +38,17 @@ def paired(context: tuple[Message, ...]) -> tuple[Message, ...]:
         if blocks:
             view.append(message.model_copy(update={"blocks": blocks}))
         calls = [block for block in blocks if isinstance(block, ToolCall)]
-        seen.update(call.id for call in calls)
         view += [_result_message(message, call, results) for call in calls]
     return tuple(view)
 
 
 def _again(block: object, seen: set[str]) -> bool:
-    return isinstance(block, ToolCall) and block.id in seen
+    # Marked as it goes: an id used twice within one message is as invalid as one used in two.
+    if not isinstance(block, ToolCall):
+        return False
+    again = block.id in seen
+    seen.add(block.id)
+    return again
 
 
 def _first_results(context: tuple[Message, ...]) -> Mapping[str, ToolResult]:

@@ -23,8 +23,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.messages import ModelResponse as WireResponse
 
+from turnwright.activities.models.call_ids import distinct_id, taken_ids
 from turnwright.activities.models.carried import Carried, pack
-from turnwright.activities.models.pairing import distinct_id
 from turnwright.activities.models.port import ModelResponse
 from turnwright.journal.canonical import repair, repair_text
 from turnwright.journal.messages import Block, Media, Message, Text, Thinking, ToolCall, Usage
@@ -36,7 +36,7 @@ _TAGGED_THINKING = "content"
 
 def answer(wire: WireResponse, conversation: Iterable[Message], model: str) -> ModelResponse:
     """The response in our types; `conversation` is what it answers."""
-    taken = {call.id for message in conversation for call in message.calls}
+    taken = taken_ids(conversation)
     blobs: dict[str, bytes] = {}
     blocks = tuple(block for part in wire.parts for block in _blocks(part, wire, taken, blobs))
     return ModelResponse(

@@ -1,8 +1,8 @@
 """From our messages to pydantic-ai's: the conversation a provider is sent.
 
-Rule: nothing in a stored conversation can make it unsendable. Calls and results are paired here once
-more, media whose bytes are gone become a note, and names a provider would refuse are rewritten the
-same way in the call and in its result.
+Rule: nothing in a stored conversation can make it unsendable. The messages are a view, so calls and
+results come in pairs, and pydantic-ai's own repair stands behind that; media whose bytes are gone become
+a note, and a name providers would refuse is rewritten the same way in the call and in its result.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from pydantic_ai.tools import ToolDefinition
 
 from turnwright.activities.models.carried import Carried, unpack
 from turnwright.activities.models.outcomes import media, words
-from turnwright.activities.models.pairing import paired
 from turnwright.activities.models.port import ModelRequest
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.messages import (
@@ -68,9 +67,9 @@ _URLS: Final[dict[str, type[ImageUrl | AudioUrl | VideoUrl]]] = {
 
 
 def conversation(request: ModelRequest) -> list[ModelMessage]:
-    """The messages of a request, with every call answered directly behind it."""
+    """The messages of a request, as pydantic-ai has them."""
     wire: list[ModelMessage] = []
-    for message in paired(request.messages):
+    for message in request.messages:
         if message.role == "assistant":
             _add_response(wire, message, request.blobs)
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from turnwright.journal.agents import ToolSpec
+from turnwright.journal.canonical import repair_text
 from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.messages import Block, Message, Text, Thinking, Usage
@@ -25,8 +26,9 @@ Spoken: TypeAlias = Literal["text", "thinking"]
 class ModelRequest:
     """Everything one model call needs.
 
-    `attempt` is the ordinal of this attempt within its step, from 1. `blobs` holds the bytes of the
-    media in `messages`, by their SHA-256.
+    `messages` is a view of the conversation, in which every call has its result (`journal.view`).
+    `attempt` is the ordinal of this attempt within its step, from 1. `blobs` holds the bytes of the media in
+    `messages`, by their SHA-256.
     """
 
     model: str
@@ -73,7 +75,8 @@ class Partial:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks so far, in the response's order, without empty ones."""
-        joined = ((self._kinds[index], "".join(self._chunks[index])) for index in sorted(self._chunks))
+        # Repaired when joined: a chunk may end between the halves of a character.
+        joined = ((self._kinds[i], repair_text("".join(self._chunks[i]))) for i in sorted(self._chunks))
         return tuple(Text(text=text) if kind == "text" else Thinking(text=text) for kind, text in joined if text)
 
     @property

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turnwright.activities.models.pairing import distinct_id
+from turnwright.activities.models.call_ids import distinct_id, taken_ids
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.models.script_position import Play, find_script, next_play
 from turnwright.activities.models.script_steps import (
@@ -136,7 +136,7 @@ async def _speak(spoken: Spoken, words: str, request: ModelRequest, partial: Par
 
 
 def _calls(specs: Sequence[CallSpec], play: Play, request: ModelRequest) -> Iterator[ToolCall]:
-    taken = {call.id for message in request.messages for call in message.calls}
+    taken = taken_ids(request.messages)
     anchor = request.messages[play.anchor].id if request.messages else ""
     for index, spec in enumerate(specs):
         own = spec.id or f"call-{digest_of([anchor, play.place, index])[:12]}"
