@@ -15,6 +15,7 @@ from turnwright.journal.control import ActiveTurn, SessionControl, ThreadControl
 from turnwright.journal.entries import (
     Draft,
     InteractionRequested,
+    Payload,
     ThreadPaused,
     TurnCancelled,
     TurnCompleted,
@@ -73,24 +74,29 @@ def advance(
 
 
 def _drafts_of(action: Record, control: ThreadControl, active: ActiveTurn) -> list[Draft]:
-    turn_id, revision = active.turn_id, active.status.revision + 1
+    revision = active.status.revision + 1
     match action.fact:
         case "paused":
-            return [status_draft(turn_id, TurnPaused(revision=revision))]
+            return [_status(active, TurnPaused(revision=revision))]
         case "continued":
-            return [status_draft(turn_id, TurnContinued(revision=revision))]
+            return [_status(active, TurnContinued(revision=revision))]
         case "waiting":
             asked = tuple(question.interaction_id for question in active.interactions)
-            return [status_draft(turn_id, TurnWaiting(interactions=asked, revision=revision))]
+            return [_status(active, TurnWaiting(interactions=asked, revision=revision))]
         case "asked":
             return _questions(active)
         case "completed":
             payload = TurnCompleted(output_message=active.answer, revision=revision)
-            return [status_draft(turn_id, payload)]
+            return [_status(active, payload)]
         case "cancelled":
             return _cancelled(control, active, revision)
         case "failed":
             return _failed(action, control, active, revision)
+
+
+def _status(active: ActiveTurn, payload: Payload) -> Draft:
+    """A status entry that also says how many steps the turn has begun, so that a retry goes on counting."""
+    return status_draft(active.turn_id, payload, step=active.step)
 
 
 def _questions(active: ActiveTurn) -> list[Draft]:
@@ -117,12 +123,12 @@ def _cancelled(control: ThreadControl, active: ActiveTurn, revision: int) -> lis
     source = active.cancel or "turn"
     payload = TurnCancelled(source=source, principal=active.cancelled_by, revision=revision)
     drafts = close_open_ends(active, control.seq, f"cancelled by {source}")
-    return [*drafts, status_draft(active.turn_id, payload)]
+    return [*drafts, _status(active, payload)]
 
 
 def _failed(action: Record, control: ThreadControl, active: ActiveTurn, revision: int) -> list[Draft]:
     payload = TurnFailed(code=action.code, message=action.message, retryable=action.retryable, revision=revision)
-    failed = status_draft(active.turn_id, payload)
+    failed = _status(active, payload)
     drafts = [*close_open_ends(active, control.seq, f"failed: {action.code}"), failed]
     if control.on_failure == "hold" and not control.pause.on:
         hold = ThreadPaused(revision=control.pause.revision + 1, source="on_failure", reason=action.code)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["success", "error", "denied", "interrupted", "unknown"]
@@ -20,14 +20,22 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Text(Frozen):
+class BlockBase(Frozen):
+    """Base of blocks: the discriminating `type` is always written, also where defaults are left out."""
+
+    @model_serializer(mode="wrap")
+    def _with_type(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"type": getattr(self, "type")} | handler(self)  # noqa: B009 - each block declares its own
+
+
+class Text(BlockBase):
     """Words."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class Thinking(Frozen):
+class Thinking(BlockBase):
     """A model's reasoning; `signature` is what its provider wants back unchanged."""
 
     type: Literal["thinking"] = "thinking"
@@ -36,7 +44,7 @@ class Thinking(Frozen):
     provider: str | None = None
 
 
-class ToolCall(Frozen):
+class ToolCall(BlockBase):
     """A call the model asks for. `malformed` is its argument text when that was no JSON object."""
 
     type: Literal["tool_call"] = "tool_call"
@@ -46,7 +54,7 @@ class ToolCall(Frozen):
     malformed: str | None = None
 
 
-class Media(Frozen):
+class Media(BlockBase):
     """An image, sound or file: by URL, or `blob`, the SHA-256 of bytes stored with the session."""
 
     type: Literal["media"] = "media"
@@ -55,7 +63,7 @@ class Media(Frozen):
     blob: str | None = None
 
 
-class ToolResult(Frozen):
+class ToolResult(BlockBase):
     """What became of a call."""
 
     type: Literal["tool_result"] = "tool_result"

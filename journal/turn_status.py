@@ -55,7 +55,7 @@ class TurnStatus(Frozen):
     """What the `turns` table knows of a turn; equals the fold of its entries.
 
     `queue_order` sorts the queue: the seq of `turn.queued`, negated for one put at the head.
-    `steps` counts the model steps begun, over all starts of the turn.
+    `steps` counts the model steps begun, over all starts of the turn, as its last status entry knew it.
     """
 
     turn_id: str
@@ -86,6 +86,12 @@ class TurnStatus(Frozen):
         return self.pause != "none"
 
 
+def is_status_entry(entry: Draft) -> bool:
+    """Whether the entry changes a turn's phase or pause."""
+    kind = type(entry.payload)
+    return kind is TurnQueued or kind in _PHASE_AFTER or kind in _PAUSE_AFTER
+
+
 def begin_status(entry: Entry) -> TurnStatus | None:
     """The status of a turn at its `turn.queued`; None for any other entry."""
     payload = entry.payload
@@ -113,8 +119,8 @@ def evolve_status(status: TurnStatus, entry: Entry) -> TurnStatus:
     revision = getattr(payload, "revision", None)
     if changes and revision is not None:
         changes["revision"] = revision
-    if entry.step is not None and entry.step > status.steps:
-        changes["steps"] = entry.step
+    if changes and entry.step is not None:
+        changes["steps"] = max(status.steps, entry.step)
     match payload:
         case TurnStarted():
             changes |= {"started_at_us": entry.at_us, "ended_at_us": None, "code": None, "message": None}

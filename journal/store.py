@@ -1,0 +1,175 @@
+"""The journal: what the rest of Turnwright calls. Every store behaves alike behind it.
+
+    journal = await Journal.open("sqlite:///journal.db")
+    receipt = await journal.execute(key, Submit(...))     # committed when it returns
+    outcome = await journal.run(key, RequestModel(...))   # a run's claim, testimony or look
+    state = await journal.state(key)                      # AgentState, incrementally
+
+Rule: it adds nothing to what the scripts decide; it runs them, and keeps the states of recently used
+threads so that a step reads only what came after the last one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection
+
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.commands import ClientCommand, Receipt, RunCommand, SessionCommand
+from turnwright.journal.driver import Driver, Subscription
+from turnwright.journal.drivers import open_driver
+from turnwright.journal.entries import Entry
+from turnwright.journal.evolve_state import fold_state
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script, first
+from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
+from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
+from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
+from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX, Located, read_session, read_thread, read_turn
+from turnwright.journal.transact.rows import (
+    SessionRow,
+    ThreadRow,
+    find_session,
+    find_thread,
+    topic,
+)
+from turnwright.journal.transact.runs import run_command
+from turnwright.journal.transact.thread_script import Outcome, Terms
+from turnwright.journal.turn_status import TurnStatus
+
+STATES_CACHED_MAX = 256
+POLL_S = 1.0
+
+
+class Journal:
+    """A journal on one store."""
+
+    def __init__(self, driver: Driver, terms: Terms | None = None) -> None:
+        self.driver = driver
+        self.terms = terms or Terms()
+        self._states: OrderedDict[ThreadKey, AgentState] = OrderedDict()
+
+    @classmethod
+    async def open(cls, url: str, *, migrate: bool = False, terms: Terms | None = None) -> Journal:
+        """Connect to the journal at `url`; with `migrate`, bring its tables up to date first.
+
+        Raises:
+            InvalidInput: the URL names no store.
+            StoreUnavailable: the store cannot be reached.
+        """
+        driver = open_driver(url)
+        await driver.start()
+        if migrate:
+            await driver.migrate()
+        return cls(driver, terms)
+
+    async def close(self) -> None:
+        """Finish what was accepted and disconnect."""
+        await self.driver.stop()
+
+    async def journal_id(self) -> str:
+        """The journal's own random id, part of every workflow id."""
+        row = await self.driver.read(lambda: first("journal_id"))
+        assert row is not None
+        return str(row[0])
+
+    async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
+        """Carry out a client's command; an accepted receipt is committed, a rejected one changed nothing."""
+        try:
+            done = await self.driver.write(lambda: _script_of(key, command, self.terms))
+        except Undo as undone:
+            return undone.receipt
+        return done.receipt
+
+    async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:
+        """Carry out a command of a run or one of its attempts.
+
+        Raises:
+            ThreadGone: the thread does not exist any more.
+            StoreUnavailable: try again; a repeated command is recognised.
+        """
+        outcome = await self.driver.write(lambda: run_command(key, command, self.terms))
+        self._advance_cached(key, outcome.entries)
+        return outcome
+
+    async def dispatch(self, key: ThreadKey) -> Dispatch:
+        """Settle the thread and say which turn is next."""
+        return await self.driver.write(lambda: dispatch_thread(key, self.terms))
+
+    async def thread(self, key: ThreadKey) -> ThreadRow | None:
+        """The thread's head and control now."""
+        return await self.driver.read(lambda: find_thread(key))
+
+    async def session(self, key: SessionKey) -> SessionRow | None:
+        """The session's control now."""
+        return await self.driver.read(lambda: find_session(key))
+
+    async def turn(self, key: ThreadKey, turn_id: str) -> TurnStatus | None:
+        """The row of a turn."""
+        return await self.driver.read(lambda: read_turn(key, turn_id))
+
+    async def entries(
+        self, key: ThreadKey, after_seq: int = 0, limit: int = PAGE_ENTRIES_MAX, until_seq: int | None = None
+    ) -> list[Entry]:
+        """A page of a thread's entries."""
+        return await self.driver.read(lambda: read_thread(key, after_seq, limit, until_seq))
+
+    async def timeline(self, key: SessionKey, after_position: int = 0, limit: int = PAGE_ENTRIES_MAX) -> list[Located]:
+        """A page of the entries of all of a session's threads, by position."""
+        return await self.driver.read(lambda: read_session(key, after_position, limit))
+
+    async def tail(self, key: SessionKey, after_position: int = 0) -> AsyncIterator[Located]:
+        """Every entry of a session after a cursor, for ever; a reader may stop and come back with its last."""
+        async with self.watch(key) as watching:
+            while True:
+                page = await self.timeline(key, after_position)
+                for located in page:
+                    after_position = located.entry.position
+                    yield located
+                if not page:
+                    await watching.changed(POLL_S)
+
+    async def state(self, key: ThreadKey, at_seq: int | None = None) -> AgentState:
+        """The agent's state now, or at an earlier entry.
+
+        Raises:
+            StoreCorrupt: it cannot be loaded; never an empty state instead.
+        """
+        if at_seq is not None:
+            return await self.driver.read(lambda: load_state(key, None, at_seq))
+        base = self._states.get(key)
+        state = await self.driver.read(lambda: load_state(key, base))
+        self._cache(key, state)
+        return state
+
+    async def checkpoint(self, key: ThreadKey, state: AgentState) -> bool:
+        """Keep the state as a checkpoint, if enough was written since the last."""
+        return await self.driver.write(lambda: save_checkpoint(key, state))
+
+    def watch(self, *keys: ThreadKey | SessionKey) -> Subscription:
+        """Watch commits to these threads and sessions (none named: all)."""
+        topics: Collection[str] | None = [topic(key) for key in keys] or None
+        return self.driver.watch(topics)
+
+    def forget(self, key: ThreadKey) -> None:
+        """Drop the cached state of a thread."""
+        self._states.pop(key, None)
+
+    def _advance_cached(self, key: ThreadKey, entries: tuple[Entry, ...]) -> None:
+        cached = self._states.get(key)
+        if cached is not None and entries and cached.as_of_seq + 1 == entries[0].seq:
+            self._cache(key, fold_state(cached, entries))
+
+    def _cache(self, key: ThreadKey, state: AgentState) -> None:
+        known = self._states.get(key)
+        if known is None or known.as_of_seq <= state.as_of_seq:
+            self._states[key] = state
+        self._states.move_to_end(key)
+        while len(self._states) > STATES_CACHED_MAX:
+            self._states.popitem(last=False)
+
+
+def _script_of(key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, terms: Terms) -> Script[Done]:
+    if isinstance(key, SessionKey):
+        return session_command(key, command)  # type: ignore[arg-type]
+    return thread_command(key, command, terms)

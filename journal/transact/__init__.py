@@ -1,0 +1,5 @@
+"""The journal's transactions, as scripts for any store.
+
+Rule: lock order is thread head, session row, requests, counter. What may happen is decided by the pure
+core on what was read under those locks; a script only reads, asks the core, and appends.
+"""

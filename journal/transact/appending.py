@@ -1,0 +1,95 @@
+"""Drafts become entries: numbered, timed, chained, and written with the head in one step.
+
+Rule: time never runs backwards in a thread, whatever the clock does. Large bodies go to blobs in the same
+transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from turnwright.journal.codec import body_digest, chain_hash
+from turnwright.journal.control import REDUCER_VERSION, ThreadControl
+from turnwright.journal.entries import Draft, Entry
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.script import Append, EntryRow, Head, Script, Touch, append, first
+from turnwright.journal.transact.rows import ThreadRow, dump, topic
+
+BLOB_BYTES_MIN = 64 * 1024
+SALT_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """Entries ready to be written, and what they add up to."""
+
+    entries: tuple[Entry, ...]
+    rows: tuple[EntryRow, ...]
+    blobs: tuple[tuple[str, bytes], ...]
+    hash: bytes
+    at_us: int
+    added_bytes: int
+
+
+def append_drafts(
+    row: ThreadRow, drafts: list[Draft], control: ThreadControl, now_us: int, *, runnable: bool
+) -> Script[tuple[Entry, ...]]:
+    """Write the drafts behind the locked head; `control` is the fold that includes them."""
+    if not drafts:
+        return ()
+    sealed = seal(row, drafts, max(now_us, row.at_us))
+    for sha, body in sealed.blobs:
+        yield from first("insert_blob", row.session_id, sha, len(body), body)
+    active = control.active
+    head = Head(
+        seq=row.seq + len(drafts),
+        hash=sealed.hash,
+        at_us=sealed.at_us,
+        epoch=control.epoch,
+        control=dump(control),
+        reducer_version=REDUCER_VERSION,
+        added_bytes=sealed.added_bytes,
+        queued=control.queued,
+        active_turn=None if active is None else active.turn_id,
+        runnable=int(runnable),
+    )
+    position = yield from append(Append(row.session_id, row.id, row.seq, head, sealed.rows))
+    if position is None:
+        raise StoreUnavailable(f"the head of thread {row.key.canonical} moved under its lock; try again")
+    yield Touch(frozenset({topic(row.key), topic(row.key.session_key)}))
+    return tuple(
+        entry.stored(position + n, sealed.rows[n].prev_hash, sealed.rows[n].hash)
+        for n, entry in enumerate(sealed.entries)
+    )
+
+
+def seal(row: ThreadRow, drafts: list[Draft], at_us: int) -> Sealed:
+    """Number, time and chain the drafts."""
+    prev_hash, added = row.hash, 0
+    entries: list[Entry] = []
+    rows: list[EntryRow] = []
+    blobs: dict[str, bytes] = {}
+    for n, draft in enumerate(drafts, start=1):
+        entry, body, salt = draft.at(row.seq + n, at_us), draft.payload.body(), secrets.token_bytes(SALT_BYTES)
+        kind, version = draft.payload.TYPE, draft.payload.VERSION
+        content = body_digest(salt, body)
+        hash_ = chain_hash(prev_hash, entry.seq, kind, version, entry.entry_id, entry.epoch, content)
+        large = len(body) > BLOB_BYTES_MIN
+        sha = hashlib.sha256(body).hexdigest() if large else None
+        if sha is not None:
+            blobs[sha] = body
+        rows.append(_row(entry, version, (prev_hash, hash_, salt), None if large else body, sha))
+        entries.append(entry)
+        prev_hash, added = hash_, added + len(body)
+    return Sealed(tuple(entries), tuple(rows), tuple(blobs.items()), prev_hash, at_us, added)
+
+
+def _row(
+    entry: Entry, version: int, hashes: tuple[bytes, bytes, bytes], body: bytes | None, blob: str | None
+) -> EntryRow:
+    return EntryRow(
+        entry.seq, entry.entry_id, entry.type, version, entry.at_us, entry.turn_id, entry.run, entry.step,
+        entry.epoch, int(entry.payload.REQUIRED), *hashes, body, blob,
+    )  # fmt: skip

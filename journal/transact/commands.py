@@ -1,0 +1,207 @@
+"""Commands of callers and operators: decided once, remembered for ever.
+
+Rule: the receipt is what was committed. The same request with the same content gets the first receipt
+again; with other content it is an error. Only accepted requests are remembered.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from pydantic import BaseModel
+
+from turnwright.journal.canonical import digest_of, encode
+from turnwright.journal.commands import (
+    ClientCommand,
+    CreateSession,
+    Inject,
+    PauseThread,
+    Receipt,
+    Rejection,
+    SessionCommand,
+    Submit,
+    TurnCommand,
+)
+from turnwright.journal.control import REDUCER_VERSION, SessionControl
+from turnwright.journal.decide import decide_session
+from turnwright.journal.evolve_session import evolve_session
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script, first
+from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.rows import (
+    SessionRow,
+    ThreadRow,
+    clock,
+    create_thread,
+    dump,
+    find_session,
+    lock_session,
+    lock_thread,
+    share_session,
+)
+from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
+
+OPENING = (Submit, Inject, PauseThread)
+
+
+class Undo(Exception):
+    """Leaves a transaction without a trace; the receipt is the answer."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        super().__init__(receipt.code)
+        self.receipt = receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command's receipt, and what its transaction did (None for a repeated request)."""
+
+    receipt: Receipt
+    outcome: Outcome | None = None
+
+
+def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Script[Done]:
+    """Carry out a client's command on a thread.
+
+    Raises:
+        Undo: the command is rejected and nothing at all is to be written.
+    """
+    row = yield from _locked(key, command)
+    session = yield from share_session(key.session_key)
+    if session is None or session.deleted:
+        raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
+    known = yield from _remembered(row.id, command)
+    if known is not None:
+        return Done(known)
+    outcome = yield from run_thread(row, session.control, command, terms)
+    if outcome.rejection is not None:
+        receipt = _rejected(command, outcome.rejection, _revision(command, outcome))
+        if not outcome.entries:
+            raise Undo(receipt)
+        return Done(receipt, outcome)
+    receipt = Receipt(
+        request_id=command.request_id,
+        status="accepted",
+        turn_id=getattr(command, "turn_id", None),
+        revision=_revision(command, outcome),
+        seq=outcome.control.seq,
+    )
+    yield from _remember(row.id, command, receipt)
+    return Done(receipt, outcome)
+
+
+def session_command(key: SessionKey, command: SessionCommand) -> Script[Done]:
+    """Carry out a command on a session, in the session's own log.
+
+    Raises:
+        Undo: the command is rejected.
+    """
+    now_us = yield from clock()
+    row, session = yield from _locked_log(key, command, now_us)
+    known = yield from _remembered(row.id, command)
+    if known is not None:
+        return Done(known)
+    decision = decide_session(session.control, command)
+    if isinstance(decision, Rejection):
+        raise Undo(_rejected(command, decision, session.control.pause.revision))
+    control = session.control
+    for n, draft in enumerate(decision, start=1):
+        control = evolve_session(control, draft.at(row.seq + n, now_us))
+    entries = yield from append_drafts(
+        row, decision, row.control.model_copy(update={"seq": control.seq}), now_us, runnable=False
+    )
+    yield from first(
+        "update_session",
+        session.id, dump(control), REDUCER_VERSION, entries[-1].at_us, int(control.pause.on), control.cancelled_seq,
+    )  # fmt: skip
+    receipt = Receipt(command.request_id, "accepted", revision=control.pause.revision, seq=control.seq)
+    yield from _remember(row.id, command, receipt)
+    return Done(receipt)
+
+
+def _locked(key: ThreadKey, command: ClientCommand) -> Script[ThreadRow]:
+    row = yield from lock_thread(key)
+    if row is not None:
+        return row
+    session = yield from find_session(key.session_key)
+    if session is None or session.deleted:
+        raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
+    if not isinstance(command, OPENING):
+        raise Undo(_rejected(command, Rejection("unknown_thread", "there is no such thread; submit a turn to it")))
+    now_us = yield from clock()
+    return (yield from create_thread(key, session.id, now_us))
+
+
+def _locked_log(key: SessionKey, command: SessionCommand, now_us: int) -> Script[tuple[ThreadRow, SessionRow]]:
+    row = yield from lock_thread(key.log)
+    if row is None:
+        if not isinstance(command, CreateSession):
+            raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
+        row = yield from _create_session(key, now_us)
+    session = yield from lock_session(key)
+    if session is None or session.deleted:
+        raise Undo(_rejected(command, Rejection("session_deleted", "the session was deleted")))
+    return row, session
+
+
+def _create_session(key: SessionKey, now_us: int) -> Script[ThreadRow]:
+    control = dump(SessionControl())
+    made = yield from first(
+        "insert_session", key.canonical, key.tenant, key.user, key.session, control, REDUCER_VERSION, now_us
+    )
+    if made is not None:
+        yield from first("insert_counter", made[0])
+    session = yield from find_session(key)
+    assert session is not None
+    return (yield from create_thread(key.log, session.id, now_us))
+
+
+def _remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
+    row = yield from first("find_request", log_id, command.request_id)
+    if row is None:
+        return None
+    if row[0] == type(command).__name__ and row[1] == _content(command):
+        return Receipt(**(json.loads(bytes(row[2])) | {"duplicate": True}))
+    reason = f"request id {command.request_id!r} was used for another command; use a new id for a new request"
+    return _rejected(command, Rejection("request_id_reused", reason))
+
+
+def _remember(log_id: int, command: ClientCommand, receipt: Receipt) -> Script[None]:
+    body = encode(asdict(receipt))
+    yield from first("insert_request", log_id, command.request_id, type(command).__name__, _content(command), body)
+
+
+def _content(command: ClientCommand) -> str:
+    """What the command asks for; who asks and under which id are not part of it."""
+    names = [f.name for f in fields(command) if f.name not in ("request_id", "principal")]
+    return digest_of({name: _plain(getattr(command, name)) for name in names})
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) -> Receipt:
+    return Receipt(
+        request_id=command.request_id,
+        status="rejected",
+        code=rejection.code,
+        reason=rejection.reason,
+        turn_id=getattr(command, "turn_id", None),
+        revision=revision,
+    )
+
+
+def _revision(command: ClientCommand, outcome: Outcome) -> int:
+    """The revision of what the command was about, after it."""
+    if isinstance(command, TurnCommand | Submit):
+        active = outcome.control.turn(command.turn_id)
+        if active is not None:
+            return active.status.revision
+        status = outcome.turns.get(command.turn_id)
+        return 0 if status is None else status.revision
+    return outcome.control.pause.revision

@@ -1,0 +1,82 @@
+"""Reads: entries of a thread, the timeline of a session, rows of turns, threads and sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnwright.journal.codec import decode
+from turnwright.journal.entries import Entry
+from turnwright.journal.errors import StoreCorrupt
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Row, Script, rows
+from turnwright.journal.transact.rows import find_session, find_thread
+from turnwright.journal.transact.turns import find_turn
+from turnwright.journal.turn_status import TurnStatus
+
+PAGE_ENTRIES_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An entry of a session's timeline, with the thread it is in."""
+
+    thread: ThreadKey
+    entry: Entry
+
+
+def read_thread(key: ThreadKey, after_seq: int, limit: int, until_seq: int | None = None) -> Script[list[Entry]]:
+    """Up to `limit` entries of a thread after `after_seq`, in order.
+
+    Raises:
+        StoreCorrupt: a row cannot be what was written, or one is missing.
+        UnknownEntryType: a required entry of a newer version.
+    """
+    row = yield from find_thread(key)
+    if row is None:
+        return []
+    until = 2**62 if until_seq is None else until_seq
+    found = yield from rows("read_entries", row.id, after_seq, until, min(limit, PAGE_ENTRIES_MAX))
+    entries = [entry_of(item, key.canonical) for item in found]
+    for expected, entry in enumerate(entries, start=after_seq + 1):
+        if entry.seq != expected:
+            raise StoreCorrupt(f"entry {expected} is missing", key.canonical, expected)
+    return entries
+
+
+def read_session(key: SessionKey, after_position: int, limit: int) -> Script[list[Located]]:
+    """Up to `limit` entries of all threads of a session after a position, in order of position."""
+    session = yield from find_session(key)
+    if session is None:
+        return []
+    found = yield from rows("read_session", session.id, after_position, min(limit, PAGE_ENTRIES_MAX))
+    located = [Located(ThreadKey.parse(item[-1]), entry_of(item[:-1], item[-1])) for item in found]
+    for expected, item in enumerate(located, start=after_position + 1):
+        if item.entry.position != expected:
+            raise StoreCorrupt(f"position {expected} of session {key.canonical} is missing")
+    return located
+
+
+def read_turn(key: ThreadKey, turn_id: str) -> Script[TurnStatus | None]:
+    """The row of a turn."""
+    row = yield from find_thread(key)
+    return None if row is None else (yield from find_turn(turn_id, row.id))
+
+
+def entry_of(row: Row, thread: str) -> Entry:
+    """A row of `read_entries` as an entry.
+
+    Columns: seq, entry_id, type, version, position, at_us, turn_id, run, step, epoch, required, prev_hash, hash,
+    body, blob's sha256, blob's body.
+    """
+    seq, entry_id, kind, version, position, at_us, turn_id, run, step, epoch, required, prev, hash_, *content = row
+    body, sha, blob = content
+    if sha is not None and blob is None:
+        raise StoreCorrupt(f"blob {sha} of the entry is missing", thread, seq)
+    stored = blob if body is None else body
+    payload = decode(
+        kind, version, None if stored is None else bytes(stored), required=bool(required), thread=thread, seq=seq
+    )
+    return Entry(
+        entry_id, payload, turn_id, run, step, epoch,
+        seq=seq, position=position, at_us=at_us, prev_hash=bytes(prev), hash=bytes(hash_),
+    )  # fmt: skip

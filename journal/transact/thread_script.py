@@ -1,0 +1,202 @@
+"""One transaction on a thread: settle, decide, advance, append.
+
+Rule: everything is read under the head's lock. What `settle` finds is kept even when the command is
+rejected; the command itself then changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from turnwright.journal.actions import Action, Park, Stop
+from turnwright.journal.advance import Advanced, advance, fold_drafts
+from turnwright.journal.commands import (
+    CancelThread,
+    ClaimRun,
+    ClientCommand,
+    CloseThread,
+    Rejection,
+    RunCommand,
+    TurnCommand,
+)
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.decide import decide
+from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
+from turnwright.journal.facts import Facts
+from turnwright.journal.plan import plan
+from turnwright.journal.script import Liveness, Script, find_dead, first
+from turnwright.journal.settle import settle
+from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.rows import ThreadRow, clock
+from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
+from turnwright.journal.turn_status import TurnStatus
+
+DOOMED_TURNS_MAX = 100
+QUEUE_TURNS_READ_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How the shell judges who is gone. `once_silence_s`: silence after which a `once` call is given up."""
+
+    presence: str | None = None
+    once_silence_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a transaction did: the rejection if any, the entries written, the control, and what is next."""
+
+    rejection: Rejection | None
+    entries: tuple[Entry, ...]
+    control: ThreadControl
+    turns: dict[str, TurnStatus]
+    action: Action
+    thread_id: int
+    now_us: int
+
+
+def run_thread(
+    row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms
+) -> Script[Outcome]:
+    """Carry out a command on a locked thread."""
+    facts = yield from _facts(row, session, command, terms)
+    settled = settle(row.control, session, facts)
+    control = fold_drafts(row.control, settled, facts.now_us)
+    if settled and control.active is None and control.queued:
+        facts = replace(facts, front=_after_settling(facts, settled))
+    decision = decide(control, session, facts, command)
+    rejection = decision if isinstance(decision, Rejection) else None
+    drafts = [] if isinstance(decision, Rejection) else decision
+    drafts = yield from _without_repeats(row, drafts)
+    control = fold_drafts(control, drafts, facts.now_us)
+    advanced = _advance(control, session, facts, command, rejection)
+    everything = [*settled, *drafts, *advanced.drafts]
+    return (yield from _commit(row, everything, advanced, rejection, facts))
+
+
+def _after_settling(facts: Facts, settled: list[Draft]) -> TurnStatus | None:
+    """The front once settling cancelled some of the queue; unknown (None) when it was the front itself."""
+    gone = {draft.turn_id for draft in settled}
+    return None if facts.front is None or facts.front.turn_id in gone else facts.front
+
+
+def _advance(
+    control: ThreadControl,
+    session: SessionControl,
+    facts: Facts,
+    command: ClientCommand | RunCommand,
+    rejection: Rejection | None,
+) -> Advanced:
+    if rejection is not None and rejection.code == "superseded":
+        return Advanced((), control, Stop("superseded"))
+    turn_id = _whose_turn(control, command)
+    if turn_id is None:
+        return Advanced((), control, Stop("not_head"))
+    return advance(control, session, facts, turn_id, authority=_authority(control, command))
+
+
+def _whose_turn(control: ThreadControl, command: ClientCommand | RunCommand) -> str | None:
+    if isinstance(command, RunCommand):
+        return command.turn_id
+    return None if control.active is None else control.active.turn_id
+
+
+def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> bool:
+    """Whether the newest run asks, which alone may end a turn."""
+    if isinstance(command, ClaimRun):
+        return control.run == command.run
+    return getattr(command, "epoch", None) == control.epoch
+
+
+def _commit(
+    row: ThreadRow,
+    drafts: list[Draft],
+    advanced: Advanced,
+    rejection: Rejection | None,
+    facts: Facts,
+) -> Script[Outcome]:
+    control = advanced.control
+    entries: tuple[Entry, ...] = ()
+    turns: dict[str, TurnStatus] = {}
+    if drafts:
+        numbered = tuple(d.at(row.seq + n, facts.now_us) for n, d in enumerate(drafts, start=1))
+        turns = yield from project_turns(row, numbered)
+        runnable = yield from _runnable(row, control, facts)
+        entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable)
+    return Outcome(rejection, entries, control, turns, advanced.action, row.id, facts.now_us)
+
+
+def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bool]:
+    """Whether the thread has work, its session's pause aside (that is judged by a join)."""
+    active = control.active
+    front = None
+    if active is None:
+        if not control.queued:
+            return False
+        front = yield from front_turn(row.id)
+    turn_id = active.turn_id if active is not None else "" if front is None else front.turn_id
+    action = plan(control, SessionControl(), replace(facts, front=front), turn_id)
+    return not isinstance(action, Park | Stop)
+
+
+def _facts(row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:
+    control, active = row.control, row.control.active
+    now_us = yield from clock()
+    claims = () if active is None else active.claims
+    asked = frozenset(c.presence for c in claims) - {terms.presence or ""}
+    known = yield from find_dead(asked)
+    turn = front = None
+    if isinstance(command, TurnCommand) and control.turn(command.turn_id) is None:
+        turn = yield from find_turn(command.turn_id, row.id)
+    if active is None and control.queued:
+        front = yield from front_turn(row.id)
+    queue = yield from _queue(row, session, command)
+    return Facts(
+        now_us=max(now_us, row.at_us),
+        dead=_in_state(known, "dead"),
+        lapsed=_in_state(known, "lapsed"),
+        expired=frozenset(
+            p for p, at in known.items() if at.state == "lapsed" and (at.beat_age_s or 0) >= terms.once_silence_s
+        ),
+        turn=turn,
+        front=front,
+        queue=queue,
+    )
+
+
+def _in_state(known: object, state: str) -> frozenset[str]:
+    liveness: dict[str, Liveness] = dict(known)  # type: ignore[call-overload]
+    return frozenset(presence for presence, at in liveness.items() if at.state == state)
+
+
+def _queue(
+    row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand
+) -> Script[tuple[TurnStatus, ...]]:
+    if not row.control.queued:
+        return ()
+    if isinstance(command, CancelThread | CloseThread):
+        return (yield from queued_turns(row.id, None, QUEUE_TURNS_READ_MAX))
+    if session.cancelled_seq:
+        return (yield from queued_turns(row.id, session.cancelled_seq, DOOMED_TURNS_MAX))
+    return ()
+
+
+def _without_repeats(row: ThreadRow, drafts: list[Draft]) -> Script[list[Draft]]:
+    """Without late testimony that is in the journal already: its first commit's answer was lost."""
+    if not any(isinstance(draft.payload, ModelLate | ToolLate) for draft in drafts):
+        return drafts
+    kept: list[Draft] = []
+    for draft in drafts:
+        stem = draft.entry_id.rsplit("/", 1)[0]
+        known = yield from first("find_entry", row.id, draft.turn_id, draft.entry_id, _applied_id(draft, stem))
+        if known is None:
+            kept.append(draft)
+    return kept
+
+
+def _applied_id(draft: Draft, stem: str) -> str:
+    if isinstance(draft.payload, ToolLate):
+        return f"{stem}/finished"
+    what = draft.payload.what if isinstance(draft.payload, ModelLate) else "responded"
+    return f"{stem}/{what}"
