@@ -222,12 +222,12 @@ def _tool_finished(active: ActiveTurn, _: Entry, payload: ToolFinished) -> dict[
     if call is None:
         return {}
     spent = {"tool_time_ms": active.tool_time_ms + payload.duration_ms}
-    if payload.outcome != "lost":
+    if payload.outcome not in ("lost", "drained"):
         return spent | _with_call(active, call.call_id, state="closed", claim=None)
     if payload.ordinal != call.ordinal:
         return spent
     state = "unknown" if call.effect == "once" else "ready"
-    return spent | _with_call(active, call.call_id, state=state, claim=None, lost=call.lost + 1)
+    return spent | _with_call(active, call.call_id, state=state, claim=None, lost=call.lost + (payload.outcome == "lost"))
 
 
 def _tool_reconciled(active: ActiveTurn, _: Entry, payload: ToolReconciled) -> dict[str, Any]:

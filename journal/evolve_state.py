@@ -93,7 +93,7 @@ def _used(
 
 
 def _finished(state: AgentState, entry: Entry, payload: ToolFinished) -> dict[str, Any]:
-    if payload.outcome == "lost":
+    if payload.outcome in ("lost", "drained"):
         return {}
     output = payload.output
     if not output and payload.outcome in ("unknown", "interrupted"):

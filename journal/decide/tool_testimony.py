@@ -26,7 +26,7 @@ def finish_tool(context: Context, command: FinishTool) -> Decision:
     active, call = _call_of(context, command)
     if active is None or call is None or call.state == "closed":
         return _late(command)
-    definite = command.outcome not in ("lost", "interrupted")
+    definite = command.outcome not in ("lost", "drained", "interrupted")
     if not definite and (call.claim is None or call.ordinal != command.ordinal):
         return []
     payload = ToolFinished(
@@ -38,7 +38,7 @@ def finish_tool(context: Context, command: FinishTool) -> Decision:
         duration_ms=command.duration_ms,
         effect_unknown=command.effect_unknown,
     )
-    finished = _draft(command, "lost" if command.outcome == "lost" else "finished", payload)
+    finished = _draft(command, command.outcome if command.outcome in ("lost", "drained") else "finished", payload)
     return [finished, *_answers_question(active, call, finished, definite=definite)]
 
 
@@ -78,7 +78,7 @@ def _answers_question(active: ActiveTurn, call: CallOperation, finished: Draft, 
 
 
 def _late(command: FinishTool) -> list[Draft]:
-    if command.outcome == "lost":
+    if command.outcome in ("lost", "drained"):
         return []
     payload = ToolLate(
         call_id=command.call_id,

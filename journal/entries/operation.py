@@ -16,7 +16,7 @@ from turnwright.journal.messages import Block, Media, Text, Usage
 
 FailureClass = Literal["transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused"]
 InterruptReason = Literal["cancelled", "lost", "drained"]
-ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost"]
+ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost", "drained"]
 Definite = Literal["success", "error", "denied"]
 
 
@@ -103,7 +103,7 @@ class ToolStarted(Payload):
 
 
 class ToolFinished(Payload):
-    """An attempt's end. `lost` and `unknown` close the attempt only, the others the call."""
+    """An attempt's end. `lost` and `drained` (handed over) close only the attempt, the others the call."""
 
     TYPE: ClassVar[str] = "tool.finished"
     call_id: str

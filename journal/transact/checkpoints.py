@@ -13,9 +13,7 @@ from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX, read_thread
-from turnwright.journal.transact.rows import dump, find_thread, lock_thread
-
-TAIL_BYTES_MIN = 256 * 1024
+from turnwright.journal.transact.rows import dump, find_thread, is_due, lock_thread
 
 
 def load_checkpoint(key: ThreadKey, until_seq: int | None = None) -> Script[AgentState]:
@@ -56,7 +54,7 @@ def save_checkpoint(key: ThreadKey, state: AgentState) -> Script[bool]:
     row = yield from lock_thread(key)
     if row is None or state.as_of_seq > row.seq:
         return False
-    if row.tail_bytes < max(TAIL_BYTES_MIN, row.checkpoint_bytes):
+    if not is_due(row.tail_bytes, row.checkpoint_bytes):
         return False
     body = dump(state)
     yield from first("insert_checkpoint", row.id, state.as_of_seq, STATE_REDUCER_VERSION, body)

@@ -43,6 +43,14 @@ class SessionRow:
     deleted: bool
 
 
+CHECKPOINT_TAIL_BYTES_MIN = 256 * 1024
+
+
+def is_due(tail_bytes: int, checkpoint_bytes: int) -> bool:
+    """Whether so much came since the last checkpoint that the next one pays."""
+    return tail_bytes >= max(CHECKPOINT_TAIL_BYTES_MIN, checkpoint_bytes)
+
+
 def topic(key: ThreadKey | SessionKey) -> str:
     """The short name under which commits of a thread or session are announced."""
     return digest(key.canonical.encode()).hex()[:24]

@@ -27,7 +27,7 @@ from turnwright.journal.plan import plan
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.rows import ThreadRow, clock
+from turnwright.journal.transact.rows import ThreadRow, clock, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 
@@ -54,6 +54,7 @@ class Outcome:
     action: Action
     thread_id: int
     now_us: int
+    checkpoint_due: bool = False
 
 
 def run_thread(
@@ -124,7 +125,8 @@ def _commit(
         turns = yield from project_turns(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable)
-    return Outcome(rejection, entries, control, turns, advanced.action, row.id, facts.now_us)
+    due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
+    return Outcome(rejection, entries, control, turns, advanced.action, row.id, facts.now_us, checkpoint_due=due)
 
 
 def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bool]:

@@ -1,0 +1,38 @@
+"""Workflow ids: `tw/{journal id}/{kind}/{readable prefix}~{hash}`.
+
+Rule: the hash alone tells two things apart; the prefix is for people. Two journals on one Temporal
+never meet, and no id comes near the server's limit of 1,000 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from turnwright.journal.canonical import digest
+from turnwright.journal.ids import SessionKey, ThreadKey
+
+Kind = Literal["session", "thread", "turn"]
+PREFIX_CHARACTERS_MAX = 60
+_UNREADABLE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def session_workflow_id(journal_id: str, key: SessionKey) -> str:
+    """The id of a session's workflow."""
+    return _workflow_id(journal_id, "session", key.session, key.canonical)
+
+
+def thread_workflow_id(journal_id: str, key: ThreadKey) -> str:
+    """The id of a thread's workflow."""
+    return _workflow_id(journal_id, "thread", f"{key.session}.{key.agent}.{key.thread}", key.canonical)
+
+
+def turn_workflow_id(journal_id: str, key: ThreadKey, turn_id: str) -> str:
+    """The id of a turn's workflow."""
+    return _workflow_id(journal_id, "turn", f"{key.session}.{key.agent}.{turn_id[:10]}", key.canonical, turn_id)
+
+
+def _workflow_id(journal_id: str, kind: Kind, readable: str, *identity: str) -> str:
+    prefix = _UNREADABLE.sub("-", readable).strip("-")[:PREFIX_CHARACTERS_MAX]
+    unique = digest(*(part.encode() for part in identity)).hex()[:32]
+    return f"tw/{journal_id}/{kind}/{prefix}~{unique}"

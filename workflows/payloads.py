@@ -1,0 +1,155 @@
+"""What crosses Temporal: ids, numbers and small decisions, one dataclass for each direction.
+
+Rule: never a message, an argument or a result. Each field here is paid for in every step's history.
+`thread` is a thread key's canonical text everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, Record, Start, Stop, ToolOp, Work
+
+SESSION_WORKFLOW = "Session"
+THREAD_WORKFLOW = "Thread"
+TURN_WORKFLOW = "Turn"
+WAKE = "wake"
+HAND_TYPED = frozenset({"pause", "resume", "cancel"})
+
+OpKind = Literal["model", "tool", "reconcile"]
+
+
+@dataclass(frozen=True)
+class ThreadInput:
+    """Start of a thread's workflow."""
+
+    thread: str
+
+
+@dataclass(frozen=True)
+class SessionInput:
+    """Start of a session's workflow: the session key's canonical text, and where its fan-out goes on."""
+
+    session: str
+    after_thread: int = 0
+
+
+@dataclass(frozen=True)
+class TurnInput:
+    """Start of a turn's workflow, at the journal's epoch of that moment."""
+
+    thread: str
+    turn: str
+    epoch: int
+
+
+@dataclass(frozen=True)
+class ClaimInput:
+    """A run wants its turn."""
+
+    thread: str
+    turn: str
+    epoch: int
+    run: str
+
+
+@dataclass(frozen=True)
+class LookInput:
+    """A run asks what is next."""
+
+    thread: str
+    turn: str
+    epoch: int
+
+
+@dataclass(frozen=True)
+class StepInput:
+    """An operation to carry out: a model step, or with `call` a tool call of it."""
+
+    thread: str
+    turn: str
+    epoch: int
+    step: int
+    call: str = ""
+
+
+@dataclass(frozen=True)
+class HandTyped:
+    """A command that came by signal from Temporal's own tools and is not in the journal yet."""
+
+    thread: str
+    turn: str
+    name: str
+    request: str
+
+
+@dataclass(frozen=True)
+class OpRef:
+    """An operation's next attempt."""
+
+    kind: OpKind
+    step: int
+    call: str = ""
+    ordinal: int = 1
+
+
+@dataclass(frozen=True)
+class Next:
+    """What a turn does next, as of the journal's `seq`."""
+
+    kind: Literal["work", "delay", "park", "stop", "agent_unknown"]
+    seq: int = 0
+    start: list[OpRef] = field(default_factory=list)
+    running: list[OpRef] = field(default_factory=list)
+    delay_s: float = 0.0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The epoch a run was given, and what is next."""
+
+    epoch: int
+    next: Next
+
+
+@dataclass(frozen=True)
+class Dispatched:
+    """What a thread's look did: whether to look again at once, and which turn was woken."""
+
+    again: bool
+    turn: str = ""
+
+
+@dataclass(frozen=True)
+class FannedOut:
+    """How far a session's fan-out came; `after_thread` 0: done."""
+
+    after_thread: int
+    woken: int
+
+
+def next_of(action: Action, seq: int) -> Next:
+    """An action as it crosses Temporal."""
+    match action:
+        case Work(start, running):
+            return Next("work", seq, [_ref(op) for op in start], [_ref(op) for op in running])
+        case Delay(_, delay_s):
+            return Next("delay", seq, delay_s=delay_s)
+        case Park(why):
+            return Next("park", seq, why=why)
+        case Stop(why):
+            return Next("stop", seq, why=why)
+        case Start() | Record():
+            return Next("work", seq)
+
+
+def _ref(op: Op) -> OpRef:
+    match op:
+        case ModelOp(step, ordinal):
+            return OpRef("model", step, "", ordinal)
+        case ToolOp(step, call_id, ordinal):
+            return OpRef("tool", step, call_id, ordinal)
+        case _:
+            return OpRef("reconcile", op.step, op.call_id, op.ordinal)

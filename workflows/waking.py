@@ -1,0 +1,97 @@
+"""Waking a session, thread or turn: signal-with-start, with nothing in the signal.
+
+Rule: a wake-up carries no command. Losing one costs latency, because the journal has the command and the
+sweeper sees a thread with work that nobody runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.workflows.ids import session_workflow_id, thread_workflow_id, turn_workflow_id
+from turnwright.workflows.payloads import (
+    SESSION_WORKFLOW,
+    THREAD_WORKFLOW,
+    TURN_WORKFLOW,
+    WAKE,
+    SessionInput,
+    ThreadInput,
+    TurnInput,
+)
+
+WORKFLOW_TASK_TIMEOUT_S = 5.0
+RPC_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Waker:
+    """Wakes workflows of one journal through one Temporal client."""
+
+    client: Client
+    journal_id: str
+    task_queue: str
+    workflow_task_timeout_s: float = WORKFLOW_TASK_TIMEOUT_S
+
+    async def thread(self, key: ThreadKey) -> None:
+        """Wake a thread: its workflow looks at the journal, and starts or wakes its turn."""
+        await self._signal_with_start(
+            THREAD_WORKFLOW,
+            ThreadInput(key.canonical),
+            thread_workflow_id(self.journal_id, key),
+            f"thread {key.thread} of session {key.session}",
+            {"thread": key.canonical},
+        )
+
+    async def turn(self, key: ThreadKey, turn_id: str, epoch: int, *, restart: bool = False) -> None:
+        """Wake a turn, starting its workflow at `epoch` if none runs; `restart` replaces one that is stuck."""
+        await self._signal_with_start(
+            TURN_WORKFLOW,
+            TurnInput(key.canonical, turn_id, epoch),
+            turn_workflow_id(self.journal_id, key, turn_id),
+            f"turn of {key.agent} in session {key.session}",
+            {"thread": key.canonical, "turn": turn_id},
+            restart=restart,
+        )
+
+    async def session(self, key: SessionKey) -> None:
+        """Wake a session: its workflow wakes each of its threads."""
+        await self._signal_with_start(
+            SESSION_WORKFLOW,
+            SessionInput(key.canonical),
+            session_workflow_id(self.journal_id, key),
+            f"session {key.session}",
+            {"session": key.canonical},
+        )
+
+    async def nudge_turn(self, key: ThreadKey, turn_id: str) -> None:
+        """Wake a turn's workflow only if one runs."""
+        handle = self.client.get_workflow_handle(turn_workflow_id(self.journal_id, key, turn_id))
+        try:
+            await handle.signal(WAKE, rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+    async def _signal_with_start(
+        self, name: str, given: object, workflow_id: str, summary: str, memo: dict[str, str], *, restart: bool = False
+    ) -> None:
+        policy = WorkflowIDConflictPolicy.TERMINATE_EXISTING if restart else WorkflowIDConflictPolicy.UNSPECIFIED
+        await self.client.start_workflow(
+            name,
+            given,
+            id=workflow_id,
+            task_queue=self.task_queue,
+            start_signal=WAKE,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            id_conflict_policy=policy,
+            task_timeout=timedelta(seconds=self.workflow_task_timeout_s),
+            memo=memo,
+            static_summary=summary[:200],
+            rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S),
+        )
