@@ -1,0 +1,60 @@
+import asyncio
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+import structlog
+from temporalio.worker import Replayer, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from tests.integration.logging_workflow import LoggingWorkflow
+from turnwright.worker.logs import SANDBOX_PASSTHROUGH, configure_logs
+from turnwright.worker.temporal_server import TemporalServer
+
+WAKES = 3
+RUNNER = SandboxedWorkflowRunner(
+    restrictions=SandboxRestrictions.default.with_passthrough_modules(*SANDBOX_PASSTHROUGH)
+)
+
+
+@pytest.fixture
+def stream() -> Iterator[io.StringIO]:
+    before = structlog.get_config()
+    stream = io.StringIO()
+    configure_logs("json", "info", stream)
+    yield stream
+    structlog.configure(**before)
+
+
+def logged(stream: io.StringIO) -> list[tuple[str, str | None, int | None]]:
+    events = [json.loads(line) for line in stream.getvalue().splitlines()]
+    return [(event["event"], event.get("turn_id"), event.get("number")) for event in events]
+
+
+async def test_what_a_workflow_logs_appears_once_however_often_it_is_replayed(stream: io.StringIO) -> None:
+    async with TemporalServer() as server:
+        client = await server.connect()
+        # Without a cache each task replays the workflow from its beginning.
+        async with Worker(
+            client,
+            task_queue="logs",
+            workflows=[LoggingWorkflow],
+            workflow_runner=RUNNER,
+            max_cached_workflows=0,
+        ):
+            handle = await client.start_workflow(LoggingWorkflow.run, WAKES, id="logs", task_queue="logs")
+            for number in range(1, WAKES + 1):
+                await handle.signal(LoggingWorkflow.wake)
+                while await handle.query(LoggingWorkflow.count) < number:
+                    await asyncio.sleep(0.02)
+            await handle.result()
+        once = [("started", "t1", None), *(("woken", "t1", number) for number in range(1, WAKES + 1))]
+        assert [line for line in logged(stream) if line[0] in {"started", "woken"}] == once
+        # A question is answered now, though its workflow was rebuilt for it.
+        assert ("asked", None, None) in logged(stream)
+
+        before = stream.getvalue()
+        replayer = Replayer(workflows=[LoggingWorkflow], workflow_runner=RUNNER)
+        await replayer.replay_workflow(await handle.fetch_history())
+        assert stream.getvalue() == before

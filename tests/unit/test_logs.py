@@ -1,0 +1,154 @@
+import io
+import json
+import logging  # noqa: TID251 - other libraries log through it
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import structlog
+
+from turnwright.worker.logs import LogFormat, LogLevel, StructlogHandler, configure_logs
+
+SECRET = "s3cret"
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    root = logging.getLogger()
+    before = structlog.get_config(), root.handlers[:], root.level
+    yield
+    structlog.configure(**before[0])
+    root.handlers[:], root.level = before[1], before[2]
+
+
+def configured(log_format: LogFormat = "json", log_level: LogLevel = "info") -> io.StringIO:
+    stream = io.StringIO()
+    configure_logs(log_format, log_level, stream)
+    return stream
+
+
+def events(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def fail_with(secret: str) -> None:
+    held = {"key": secret}
+    raise ValueError(f"failed with {len(held)} key")
+
+
+def test_a_machine_reads_one_json_object_per_line_in_utc() -> None:
+    stream = configured()
+    structlog.get_logger().info("turn.started", turn_id="t1", text="first\nsecond")
+    (event,) = events(stream)
+    assert event["event"] == "turn.started"
+    assert (event["level"], event["turn_id"], event["text"]) == ("info", "t1", "first\nsecond")
+    assert datetime.fromisoformat(event["timestamp"]).tzinfo == UTC
+
+
+def test_a_person_reads_plain_columns_when_the_stream_is_no_terminal() -> None:
+    stream = configured("console")
+    structlog.get_logger().info("turn.started", turn_id="t1")
+    assert "turn.started" in stream.getvalue()
+    assert "turn_id=t1" in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_bound_ids_are_in_every_line_until_they_are_unbound() -> None:
+    stream = configured()
+    with structlog.contextvars.bound_contextvars(thread_id="main", turn_id="t1"):
+        structlog.get_logger().info("inside")
+    structlog.get_logger().info("outside")
+    inside, outside = events(stream)
+    assert (inside["thread_id"], inside["turn_id"]) == ("main", "t1")
+    assert "turn_id" not in outside
+
+
+def test_what_is_below_the_level_is_not_logged() -> None:
+    stream = configured(log_level="warning")
+    structlog.get_logger().info("quiet")
+    structlog.get_logger().warning("loud")
+    assert [event["event"] for event in events(stream)] == ["loud"]
+
+
+def test_a_logger_made_before_the_configuration_follows_the_last_one() -> None:
+    log = structlog.get_logger()
+    first = configured()
+    log.info("one")
+    second = configured()
+    log.info("two")
+    assert [event["event"] for event in events(first)] == ["one"]
+    assert [event["event"] for event in events(second)] == ["two"]
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_traceback_is_shown_without_the_values_of_its_variables(log_format: LogFormat) -> None:
+    stream = configured(log_format)
+    try:
+        fail_with(SECRET)
+    except ValueError:
+        structlog.get_logger().exception("tool.failed")
+    assert "fail_with" in stream.getvalue()
+    assert SECRET not in stream.getvalue()
+
+
+def test_loggers_of_the_sdk_and_of_other_libraries_join_from_warning_up() -> None:
+    stream = configured(log_level="debug")
+    logging.getLogger("temporalio.worker").info("polling")
+    logging.getLogger("temporalio.worker").warning("failed %s times", 3)
+    logging.getLogger("elsewhere").log(35, "odd level")
+    first, second = events(stream)
+    assert (first["logger"], first["event"]) == ("temporalio.worker", "failed 3 times")
+    assert (second["logger"], second["level"]) == ("elsewhere", "warning")
+
+
+def test_an_exception_logged_by_another_library_keeps_its_traceback() -> None:
+    stream = configured()
+    try:
+        fail_with(SECRET)
+    except ValueError:
+        logging.getLogger("elsewhere").exception("it failed")
+    (event,) = events(stream)
+    assert event["exception"][0]["exc_type"] == "ValueError"
+
+
+def test_configuring_twice_does_not_log_twice() -> None:
+    configured()
+    stream = configured()
+    logging.getLogger("elsewhere").warning("once")
+    assert len(events(stream)) == 1
+    assert sum(isinstance(handler, StructlogHandler) for handler in logging.getLogger().handlers) == 1
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError, ValueError])
+def test_a_log_that_nobody_reads_any_more_fails_nobody(error: type[Exception]) -> None:
+    class Closed(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise error
+
+    configure_logs("json", "info", Closed())
+    structlog.get_logger().info("lost")
+
+
+def test_a_value_that_json_does_not_know_is_still_logged() -> None:
+    stream = configured()
+    structlog.get_logger().info("odd", value={1, 2}, text="\ud800")
+    (event,) = events(stream)
+    assert "1, 2" in event["value"]
+
+
+def test_lines_of_many_threads_never_mix() -> None:
+    stream = configured()
+    log = structlog.get_logger()
+
+    def write() -> None:
+        for number in range(200):
+            log.info("line", number=number, padding="x" * 200)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(events(stream)) == 8 * 200

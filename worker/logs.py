@@ -1,0 +1,108 @@
+"""Every log line of a process goes through structlog to one stream: for people in columns, for machines as JSON.
+
+Ids of thread, turn and run are bound with `structlog.contextvars`. Workflow code logs like any other and is
+silent while Temporal replays it. Loggers of the standard library (Temporal's SDK and others) join at WARNING.
+Tracebacks never show local variables: keys and conversations live in them. A log that cannot be written is
+dropped, because a closed pipe must not fail a turn.
+"""
+
+import contextlib
+import logging  # noqa: TID251 - this is where other libraries' records become structlog's
+import threading
+from collections.abc import Callable
+from typing import Any, Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+from temporalio import workflow
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, TelemetryFilter
+
+LogFormat = Literal["console", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+# What workflow code may load that is ours alone to configure; the sandbox would load a copy with defaults.
+SANDBOX_PASSTHROUGH = ("structlog",)
+
+
+def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO) -> None:
+    """Set up the logs of this process; the last call wins."""
+    structlog.configure(
+        processors=[
+            drop_replayed,
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.StackInfoRenderer(),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *_renderers(log_format, colors=stream.isatty()),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(log_level),
+        logger_factory=LineLogger.factory(stream),
+        cache_logger_on_first_use=False,
+    )
+    root = logging.getLogger()
+    root.handlers = [handler for handler in root.handlers if not isinstance(handler, StructlogHandler)]
+    root.addHandler(StructlogHandler())
+    root.setLevel(logging.WARNING)
+
+
+def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Keep what workflow code logs only when it runs for the first time."""
+    if workflow.in_workflow() and workflow.unsafe.is_replaying_history_events():
+        raise structlog.DropEvent
+    return event
+
+
+def forward_core_logs() -> LoggingConfig:
+    """For a `temporalio.runtime.Runtime`: what the SDK's native part logs joins too, from WARNING up."""
+    return LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(logger=logging.getLogger("temporalio.core")),
+    )
+
+
+def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:
+    if log_format == "console":
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+    traceback = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+    return [structlog.processors.ExceptionRenderer(traceback), structlog.processors.JSONRenderer()]
+
+
+class LineLogger:
+    """Writes one whole line per event; made by `factory`."""
+
+    def __init__(self, stream: TextIO, lock: threading.Lock) -> None:
+        self._stream = stream
+        self._lock = lock
+
+    @classmethod
+    def factory(cls, stream: TextIO) -> Callable[..., "LineLogger"]:
+        """What structlog calls for each logger; all of them share the stream and its lock."""
+        lock = threading.Lock()
+        return lambda *_args: cls(stream, lock)
+
+    def msg(self, line: str) -> None:
+        """Write the line, or lose it when nobody reads any more."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = exception = msg
+
+
+class StructlogHandler(logging.Handler):
+    """Hands records of the standard library's loggers to structlog."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log the record's message under its logger's name."""
+        try:
+            extra: dict[str, Any] = {"exc_info": record.exc_info} if record.exc_info else {}
+            level = _structlog_level(record.levelno)
+            structlog.get_logger().log(level, record.getMessage(), logger=record.name, **extra)
+        except Exception:  # noqa: BLE001 - a record that cannot be formatted must not fail its caller
+            self.handleError(record)
+
+
+def _structlog_level(level: int) -> int:
+    """The nearest level below that structlog has a name for."""
+    return min(max(level // 10 * 10, logging.DEBUG), logging.CRITICAL)
