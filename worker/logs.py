@@ -56,7 +56,12 @@ def forward_core_logs() -> LoggingConfig:
     """For a `temporalio.runtime.Runtime`: what the SDK's native part logs joins too, from WARNING up."""
     return LoggingConfig(
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
-        forwarding=LogForwardingConfig(logger=logging.getLogger("temporalio.core")),
+        forwarding=LogForwardingConfig(
+            logger=logging.getLogger("temporalio.core"),
+            append_target_to_name=False,
+            prepend_target_on_message=False,
+            append_log_fields_to_message=False,
+        ),
     )
 
 
@@ -97,6 +102,8 @@ class StructlogHandler(logging.Handler):
         """Log the record's message under its logger's name."""
         try:
             extra: dict[str, Any] = {"exc_info": record.exc_info} if record.exc_info else {}
+            if core := getattr(record, "temporal_log", None):
+                extra |= {"target": core.target, "fields": core.fields}
             level = _structlog_level(record.levelno)
             structlog.get_logger().log(level, record.getMessage(), logger=record.name, **extra)
         except Exception:  # noqa: BLE001 - a record that cannot be formatted must not fail its caller

@@ -5,14 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import Replayer, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from tests.integration.logging_workflow import LoggingWorkflow
-from turnwright.worker.logs import SANDBOX_PASSTHROUGH, configure_logs
+from turnwright.worker import temporal_client
+from turnwright.worker.logs import SANDBOX_PASSTHROUGH, configure_logs, forward_core_logs
+from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_server import TemporalServer
 
 WAKES = 3
+DEADLINE_S = 60
 RUNNER = SandboxedWorkflowRunner(
     restrictions=SandboxRestrictions.default.with_passthrough_modules(*SANDBOX_PASSTHROUGH)
 )
@@ -58,3 +62,21 @@ async def test_what_a_workflow_logs_appears_once_however_often_it_is_replayed(st
         replayer = Replayer(workflows=[LoggingWorkflow], workflow_runner=RUNNER)
         await replayer.replay_workflow(await handle.fetch_history())
         assert stream.getvalue() == before
+
+
+async def test_what_the_native_part_of_the_sdk_reports_is_structured_like_our_own_logs(
+    stream: io.StringIO,
+) -> None:
+    runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
+    async with TemporalServer() as server:
+        settings = Settings.load(temporal_address=server.address, temporal_environment=False)
+        client = await temporal_client.connect(settings, runtime=runtime)
+        async with Worker(client, task_queue="logs", workflows=[LoggingWorkflow], workflow_runner=RUNNER):
+            server.kill()
+            async with asyncio.timeout(DEADLINE_S):
+                while "temporalio.core" not in stream.getvalue():
+                    await asyncio.sleep(0.02)
+            await server.start()
+    event = next(line for line in map(json.loads, stream.getvalue().splitlines()) if "logger" in line)
+    assert (event["logger"], event["level"]) == ("temporalio.core", "warning")
+    assert "Unavailable" in event["fields"]["error"]
