@@ -1,0 +1,94 @@
+"""Agents: a model, instructions and tools under one name.
+
+Rule: an agent is checked when it is made, so a worker that starts can run it. What a thread pins is its
+`definition`, which is data; the code of its tools stays here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from turnwright.activities.tools import Tool
+from turnwright.journal.agents import AgentDefinition, Limits
+from turnwright.journal.canonical import encode
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import checked_part
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent as a worker knows it.
+
+    `model` is a name of pydantic-ai's (`openai:…`, `anthropic:…`), `scripted:…`, or, with `base_url`, what
+    an OpenAI-compatible server calls its model. `model_settings` go to the model as they are.
+
+    Raises:
+        InvalidInput: two tools share a name, or something is not what it must be.
+    """
+
+    name: str
+    model: str
+    instructions: str = ""
+    tools: Sequence[Tool[..., Any]] = ()
+    limits: Limits = field(default_factory=Limits)
+    model_settings: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    _definition: AgentDefinition = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check everything, once."""
+        checked_part("agent name", self.name)
+        if not self.model or not isinstance(self.model, str):
+            raise InvalidInput(f"agent {self.name}: model must be a name such as 'openai:gpt-5', got {self.model!r}")
+        object.__setattr__(self, "tools", _checked_tools(self.name, self.tools))
+        object.__setattr__(self, "_definition", self._defined())
+
+    @property
+    def definition(self) -> AgentDefinition:
+        """What a thread pins when it is opened with this agent."""
+        return self._definition
+
+    def tool(self, name: str) -> Tool[..., Any] | None:
+        """The tool of that name, if the agent has it."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def _defined(self) -> AgentDefinition:
+        settings = _copied(self.name, self.model_settings)
+        try:
+            return AgentDefinition(
+                name=self.name,
+                model=self.model,
+                instructions=self.instructions,
+                tools=tuple(tool.spec for tool in self.tools),
+                limits=self.limits,
+                model_settings=settings,
+                base_url=self.base_url,
+            )
+        except ValidationError as error:
+            wrong = error.errors(include_url=False)[0]
+            field_name = ".".join(str(part) for part in wrong["loc"])
+            raise InvalidInput(f"agent {self.name}: {field_name}: {wrong['msg']}") from error
+
+
+def _checked_tools(agent: str, tools: Sequence[Tool[..., Any]]) -> tuple[Tool[..., Any], ...]:
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise InvalidInput(f"agent {agent}: {tool!r} is not a tool; decorate the function with @tool")
+    twice = [name for name, count in Counter(tool.name for tool in tools).items() if count > 1]
+    if twice:
+        raise InvalidInput(f"agent {agent}: several tools are called {', '.join(twice)}; rename one with name=")
+    return tuple(tools)
+
+
+def _copied(agent: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        copied: dict[str, Any] = json.loads(encode(dict(settings)))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"agent {agent}: model_settings are pinned as JSON, and these are not: {error}") from error
+    return copied

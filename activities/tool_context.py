@@ -1,0 +1,38 @@
+"""What a tool is told about the call it carries out.
+
+Rule: a tool receives its context as an argument and never looks for it in a global. The idempotency key
+is that of the turn and the call, the same for every attempt.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from turnwright.journal.agent_state import AgentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """The runtime context of one attempt of one call.
+
+    `state` is the agent's state as of the call, None where there is none (as in a test).
+    `cancel_requested` is set when the call should stop. An async tool is cancelled as well; a sync one
+    runs in a thread and has to look: `ctx.cancel_requested.wait(0.1)`.
+    """
+
+    tenant: str
+    user: str | None
+    agent: str
+    session: str
+    thread: str
+    turn_id: str
+    run_id: str
+    step: int
+    call_id: str
+    idempotency_key: str
+    attempt: int = 1
+    state: AgentState | None = None
+    cancel_requested: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)

@@ -1,0 +1,85 @@
+"""What a model is told when a call goes wrong.
+
+Rule: enough to do better next time, and nothing else. Tracebacks go to the log; values of the worker's
+own secrets are cut out wherever they stand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from pydantic import ValidationError
+
+from turnwright.journal.canonical import repair_text
+from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.messages import ToolCall
+
+MESSAGE_CHARACTERS_MAX: Final = 4_000
+_INPUT_CHARACTERS_MAX = 100
+_PROBLEMS_MAX = 20
+_SECRET_CHARACTERS_MIN = 8
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|DSN", re.IGNORECASE)
+_PASSWORD_IN_URL = re.compile(r"(?P<start>\b[a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+(?=@)", re.IGNORECASE)
+_HIDDEN = "***"
+
+
+class ToolError(TurnwrightError):
+    """Raised by a tool to tell the model, in plain words, why the call failed."""
+
+
+def told(error: BaseException) -> str:
+    """What the model reads about an exception of a tool: its class and message, or a ToolError's words alone."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - an exception whose own text fails still has a class
+        message = ""
+    name = type(error).__name__
+    text = message if isinstance(error, ToolError) and message else f"{name}: {message}" if message else name
+    return bounded(without_secrets(text))
+
+
+def bounded(text: str) -> str:
+    """The text in storable characters, cut where it becomes too long to help."""
+    repaired = repair_text(text)
+    if len(repaired) <= MESSAGE_CHARACTERS_MAX:
+        return repaired
+    return f"{repaired[:MESSAGE_CHARACTERS_MAX]}… ({len(repaired) - MESSAGE_CHARACTERS_MAX} characters cut)"
+
+
+def without_secrets(text: str) -> str:
+    """The text without passwords in URLs and without values of the environment's secrets."""
+    text = _PASSWORD_IN_URL.sub(rf"\g<start>{_HIDDEN}", text)
+    for name, value in os.environ.items():
+        if len(value) >= _SECRET_CHARACTERS_MIN and _SECRET_NAME.search(name):
+            text = text.replace(value, _HIDDEN)
+    return text
+
+
+def malformed(call: ToolCall) -> str:
+    """What the model reads about arguments that were no JSON object."""
+    written = (call.malformed or "")[:_INPUT_CHARACTERS_MAX]
+    return bounded(
+        f"The call was not made: its arguments are not a JSON object ({written!r}…). Write one that fits the "
+        f"schema of {call.name}, and call again."
+    )
+
+
+def unfit(tool: str, error: ValidationError) -> str:
+    """What the model reads about arguments that do not fit the schema: each problem on a line."""
+    problems = error.errors(include_url=False, include_context=False)
+    lines = [f"- {_place(problem['loc'])}: {problem['msg']}{_given(problem)}" for problem in problems[:_PROBLEMS_MAX]]
+    if len(problems) > _PROBLEMS_MAX:
+        lines.append(f"- and {len(problems) - _PROBLEMS_MAX} more")
+    return bounded("\n".join([f"The call was not made: its arguments do not fit the schema of {tool}.", *lines]))
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in loc) or "arguments"
+
+
+def _given(problem: object) -> str:
+    if not isinstance(problem, dict) or problem.get("type") in ("missing", "missing_argument"):
+        return ""
+    return f" (got {repr(problem.get('input'))[:_INPUT_CHARACTERS_MAX]})"
