@@ -11,11 +11,13 @@ transaction was committed (the connection may have died during the commit): repe
 their own entries. A cancelled `write` leaves it open too.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.script import Liveness, Script
 
 T = TypeVar("T")
@@ -26,6 +28,17 @@ Hook: TypeAlias = Callable[[str], Awaitable[None] | None]
 For tests: it may raise (the script fails there), wait, or kill the process. SQLite calls it in the
 driver's own thread and runs an awaitable on the loop meanwhile.
 """
+
+
+HOLD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+"""Names of presences and leads: they become file names."""
+
+
+def checked_hold_name(name: str) -> str:
+    """The name itself, if a presence or a lead may be called so; else raises InvalidInput."""
+    if not HOLD_NAME.fullmatch(name):
+        raise InvalidInput(f"{name!r} cannot name a lock; use 1 to 100 of A-Z a-z 0-9 . _ -, no dot in front")
+    return name
 
 
 class Subscription(Protocol):

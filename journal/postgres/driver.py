@@ -17,7 +17,7 @@ import structlog
 from turnwright.journal.driver import Hook, Presence
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.postgres import migrating
-from turnwright.journal.postgres.client import Pool
+from turnwright.journal.postgres.client import Connection, Pool
 from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server
 from turnwright.journal.postgres.holds import Holds, ServerHold
 from turnwright.journal.postgres.locks import topic
@@ -49,6 +49,8 @@ class PostgresDriver:
         self._pool: Pool | None = None
         self._notifier: Notifier | None = None
         self._listener: Listener | None = None
+        self._running = 0
+        self._idle = asyncio.Event()
         self._holds = Holds(self._server)
         self._watchers = Watchers(self._listen)
 
@@ -79,6 +81,8 @@ class PostgresDriver:
             return
         try:
             async with asyncio.timeout(STOP_TIMEOUT_S):
+                if self._running:
+                    await self._idle.wait()
                 await pool.close()
         except (TimeoutError, *FAILURES):
             pool.terminate()
@@ -137,12 +141,9 @@ class PostgresDriver:
             return (await runner.liveness("lead", frozenset([name])))[name]
 
     async def _server_facts(self, pool: Pool) -> tuple[str, str]:
-        connection = await pool.acquire()
-        try:
+        async with self._connection(pool) as connection:
             version = await connection.fetchval("SHOW server_version")
             return version, await connection.fetchval("SHOW synchronous_commit")
-        finally:
-            await pool.release(connection)
 
     async def _try(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
         """Run it; when the server chose it as the victim of a conflict, run it again."""
@@ -162,20 +163,34 @@ class PostgresDriver:
 
     @asynccontextmanager
     async def _runner(self) -> AsyncIterator[Runner]:
-        if self._pool is None:
+        pool = self._pool
+        if pool is None:
             raise StoreUnavailable("the journal is not open; start the driver first")
+        self._running += 1
         try:
-            connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+            async with self._connection(pool) as connection:
+                yield Runner(connection, self._server, self._point)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+                self._idle.clear()
+
+    @asynccontextmanager
+    async def _connection(self, pool: Pool) -> AsyncIterator[Connection]:
+        try:
+            connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
         except FAILURES as error:
             raise self._server.translated(error, "connect") from error
         try:
-            yield Runner(connection, self._server, self._point)
+            yield connection
         finally:
-            await self._pool.release(connection)
+            await pool.release(connection)
 
     async def _listen(self) -> None:
-        if self._listener is not None:
-            await self._listener.open()
+        if self._pool is None or self._listener is None:
+            raise StoreUnavailable("the journal is not open; start the driver first")
+        await self._listener.open()
 
     def _heard(self, pid: int, topics: list[str] | None) -> None:
         if self._notifier is None or pid != self._notifier.pid:  # own commits woke at once

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from turnwright.journal.driver import checked_hold_name
 from turnwright.journal.errors import HoldLost, StoreError
 from turnwright.journal.postgres.client import Connection
 from turnwright.journal.postgres.connection import FAILURES, Server, close
@@ -100,6 +101,7 @@ class Holds:
         self._held.discard((hold.kind, hold.name))
 
     async def _take(self, kind: str, name: str, info: Mapping[str, Any], lease_s: float) -> ServerHold | None:
+        checked_hold_name(name)
         connection = await self._open()
         if (kind, name) in self._held:  # a session may take its own lock again, which would mean nothing
             return None

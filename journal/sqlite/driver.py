@@ -91,8 +91,8 @@ class SqliteDriver:
 
     async def read(self, script: Callable[[], Script[T]]) -> T:
         """Run it in a reading thread."""
-        if self._writer is None or self._readers is None:
-            raise StoreUnavailable("the journal is not open; start the driver first")
+        self._open_writer()
+        assert self._readers is not None
         return await self._readers.read(script)
 
     def watch(self, keys: Collection[str] | None = None) -> Watch:
@@ -141,21 +141,23 @@ class SqliteDriver:
         return bool(self._watchers)
 
     async def _listen(self) -> None:
-        if self._writer is not None:
-            self._writer.wake()
+        self._open_writer().wake()
 
     def _future(self) -> asyncio.Future[Any]:
         return asyncio.get_running_loop().create_future()
 
     async def _submit(self, job: Job) -> Any:  # noqa: ANN401 - what the script returns
-        if self._writer is None:
-            raise StoreUnavailable("the journal is not open; start the driver first")
-        self._writer.submit(job)
+        self._open_writer().submit(job)
         return await job.future
 
-    def _open_holds(self) -> Holds:
-        if self._writer is None or self._holds is None:
+    def _open_writer(self) -> Writer:
+        if self._writer is None:
             raise StoreUnavailable("the journal is not open; start the driver first")
+        return self._writer
+
+    def _open_holds(self) -> Holds:
+        self._open_writer()
+        assert self._holds is not None
         return self._holds
 
     def _runner(self, connection: sqlite3.Connection) -> Runner:

@@ -8,18 +8,16 @@ share and which goes on during sleep. A lock that can be had is a death that is 
 import fcntl
 import json
 import os
-import re
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from turnwright.journal.driver import Presence
-from turnwright.journal.errors import HoldLost, InvalidInput, StoreError
+from turnwright.journal.driver import HOLD_NAME, Presence, checked_hold_name
+from turnwright.journal.errors import HoldLost, StoreError
 from turnwright.journal.script import Liveness
 from turnwright.journal.sqlite.locks import open_lock, try_lock
 
-NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 DEAD_KEPT_S = 86_400.0
 LOCK_TRIES = 50
 LOCK_RETRY_S = 0.002
@@ -110,9 +108,7 @@ class Holds:
         self._held.clear()
 
     def _take(self, kind: str, name: str, info: Mapping[str, Any], lease_s: float) -> FileHold | None:
-        if not NAME.fullmatch(name):
-            raise InvalidInput(f"{name!r} cannot name a lock; use 1 to 100 of A-Z a-z 0-9 . _ -")
-        path = self._folder / f"{kind}.{name}"
+        path = self._folder / f"{kind}.{checked_hold_name(name)}"
         descriptor = _lock_in_place(path)
         if descriptor is None:
             return None
@@ -124,7 +120,7 @@ class Holds:
         return hold
 
     def _liveness(self, kind: str, name: str) -> Liveness:
-        if not NAME.fullmatch(name):
+        if not HOLD_NAME.fullmatch(name):
             return Liveness("dead")
         try:
             descriptor = os.open(self._folder / f"{kind}.{name}", os.O_RDONLY | os.O_CLOEXEC)
