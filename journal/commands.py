@@ -6,6 +6,7 @@ epoch (control facts) or an ordinal (testimony) and is recognised by its entry i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -206,11 +207,15 @@ class StartTool(Claiming):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testimony(RunCommand):
-    """Base of what attempts report. `epoch` is that of the run that claimed."""
+    """Base of what attempts report. `epoch` is that of the run that claimed.
+
+    `blobs` holds the bytes of media the report refers to, by their SHA-256; they are stored with it.
+    """
 
     epoch: int
     step: int
     ordinal: int
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ from turnwright.journal.messages import Block, Message, Outcome, Text, ToolResul
 UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
 INTERRUPTED_TEXT = "The call was interrupted before it finished."
 
+_JOINED = {InputSteered: "steered", InputInjected: "injected"}
+
 
 def evolve_state(state: AgentState, entry: Entry) -> AgentState:
     """The state after a committed entry."""
@@ -55,7 +57,11 @@ def fold_state(state: AgentState, entries: Iterable[Entry]) -> AgentState:
 
 
 def _pending(state: AgentState, entry: Entry, message: Message) -> dict[str, Any]:
-    held = message.model_copy(update={"id": entry.entry_id, "seq": entry.seq, "at": _iso(entry)})
+    joined = _JOINED.get(type(entry.payload))
+    metadata = message.metadata if joined is None else message.metadata | {"input": joined}
+    held = message.model_copy(
+        update={"id": entry.entry_id, "seq": entry.seq, "at": _iso(entry), "metadata": metadata}
+    )
     turn_id = None if isinstance(entry.payload, InputInjected) else entry.turn_id
     return {"inbox": (*state.inbox, PendingInput(seq=entry.seq, turn_id=turn_id, message=held))}
 

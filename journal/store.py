@@ -25,7 +25,16 @@ from turnwright.journal.script import Script, first
 from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
-from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX, Located, read_session, read_thread, read_turn
+from turnwright.journal.transact.reading import (
+    PAGE_ENTRIES_MAX,
+    Located,
+    busy_threads,
+    read_blobs,
+    read_heads,
+    read_session,
+    read_thread,
+    read_turn,
+)
 from turnwright.journal.transact.rows import (
     SessionRow,
     ThreadRow,
@@ -141,6 +150,18 @@ class Journal:
         state = await self.driver.read(lambda: load_state(key, base))
         self._cache(key, state)
         return state
+
+    async def heads(self, thread_ids: Collection[int]) -> dict[int, int]:
+        """The last seq of each of these threads."""
+        return await self.driver.read(lambda: read_heads(thread_ids))
+
+    async def busy_threads(self, key: SessionKey, after_thread: int, limit: int) -> dict[int, ThreadKey]:
+        """Threads of a session that have an active or queued turn, by id."""
+        return await self.driver.read(lambda: busy_threads(key, after_thread, limit))
+
+    async def blobs(self, key: SessionKey, wanted: Collection[str]) -> dict[str, bytes]:
+        """The bytes of media stored with a session, by their SHA-256."""
+        return {} if not wanted else await self.driver.read(lambda: read_blobs(key, wanted))
 
     async def checkpoint(self, key: ThreadKey, state: AgentState) -> bool:
         """Keep the state as a checkpoint, if enough was written since the last."""

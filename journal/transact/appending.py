@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from turnwright.journal.codec import body_digest, chain_hash
@@ -27,7 +28,7 @@ class Sealed:
 
     entries: tuple[Entry, ...]
     rows: tuple[EntryRow, ...]
-    blobs: tuple[tuple[str, bytes], ...]
+    blobs: dict[str, bytes]
     hash: bytes
     at_us: int
     added_bytes: int
@@ -40,8 +41,7 @@ def append_drafts(
     if not drafts:
         return ()
     sealed = seal(row, drafts, max(now_us, row.at_us))
-    for sha, body in sealed.blobs:
-        yield from first("insert_blob", row.session_id, sha, len(body), body)
+    yield from store_blobs(row, sealed.blobs)
     active = control.active
     head = Head(
         seq=row.seq + len(drafts),
@@ -65,6 +65,12 @@ def append_drafts(
     )
 
 
+def store_blobs(row: ThreadRow, blobs: Mapping[str, bytes]) -> Script[None]:
+    """Keep bytes with the session under their SHA-256; the same content is kept once."""
+    for sha, body in blobs.items():
+        yield from first("insert_blob", row.session_id, sha, len(body), body)
+
+
 def seal(row: ThreadRow, drafts: list[Draft], at_us: int) -> Sealed:
     """Number, time and chain the drafts."""
     prev_hash, added = row.hash, 0
@@ -83,7 +89,7 @@ def seal(row: ThreadRow, drafts: list[Draft], at_us: int) -> Sealed:
         rows.append(_row(entry, version, (prev_hash, hash_, salt), None if large else body, sha))
         entries.append(entry)
         prev_hash, added = hash_, added + len(body)
-    return Sealed(tuple(entries), tuple(rows), tuple(blobs.items()), prev_hash, at_us, added)
+    return Sealed(tuple(entries), tuple(rows), blobs, prev_hash, at_us, added)
 
 
 def _row(

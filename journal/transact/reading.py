@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from turnwright.journal.codec import decode
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import Row, Script, rows
+from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.transact.rows import find_session, find_thread
 from turnwright.journal.transact.turns import find_turn
 from turnwright.journal.turn_status import TurnStatus
@@ -60,6 +62,37 @@ def read_turn(key: ThreadKey, turn_id: str) -> Script[TurnStatus | None]:
     """The row of a turn."""
     row = yield from find_thread(key)
     return None if row is None else (yield from find_turn(turn_id, row.id))
+
+
+def read_heads(thread_ids: Collection[int]) -> Script[dict[int, int]]:
+    """The last seq of each of these threads, in one statement."""
+    found = yield from rows("thread_heads", json.dumps(sorted(thread_ids)))
+    return {row[0]: row[1] for row in found}
+
+
+def busy_threads(key: SessionKey, after_thread: int, limit: int) -> Script[dict[int, ThreadKey]]:
+    """Threads of a session that have an active or queued turn, by id, after one."""
+    session = yield from find_session(key)
+    if session is None:
+        return {}
+    found = yield from rows("busy_threads", session.id, after_thread, limit)
+    return {row[0]: ThreadKey.parse(row[1]) for row in found}
+
+
+def read_blobs(key: SessionKey, wanted: Collection[str]) -> Script[dict[str, bytes]]:
+    """The bytes of a session's media, by their SHA-256.
+
+    Raises:
+        StoreCorrupt: one is missing.
+    """
+    session = yield from find_session(key)
+    found: dict[str, bytes] = {}
+    for sha in sorted(wanted):
+        row = None if session is None else (yield from first("find_blob", session.id, sha))
+        if row is None:
+            raise StoreCorrupt(f"blob {sha} of session {key.canonical} is missing")
+        found[sha] = bytes(row[0])
+    return found
 
 
 def entry_of(row: Row, thread: str) -> Entry:

@@ -17,6 +17,7 @@ from turnwright.journal.commands import (
     CloseThread,
     Rejection,
     RunCommand,
+    Testimony,
     TurnCommand,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
@@ -26,7 +27,7 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.plan import plan
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
-from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.appending import append_drafts, store_blobs
 from turnwright.journal.transact.rows import ThreadRow, clock, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
@@ -72,6 +73,8 @@ def run_thread(
     drafts = yield from _without_repeats(row, drafts)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
+    if drafts and isinstance(command, Testimony):
+        yield from store_blobs(row, command.blobs)
     everything = [*settled, *drafts, *advanced.drafts]
     return (yield from _commit(row, everything, advanced, rejection, facts))
 

@@ -19,7 +19,9 @@ CREATE TABLE sessions (
     reducer_version integer NOT NULL,
     created_us bigint NOT NULL,
     updated_us bigint NOT NULL,
-    deleted_at_us bigint
+    deleted_at_us bigint,
+    paused integer NOT NULL DEFAULT 0,
+    cancelled_seq bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE INDEX sessions_by_owner ON sessions (tenant, user_id, id);
 
@@ -108,10 +110,12 @@ CREATE TABLE turns (
     pause text NOT NULL,
     body bytea NOT NULL,
     queued_seq bigint NOT NULL,
+    session_seq bigint NOT NULL,
     created_us bigint NOT NULL,
     updated_us bigint NOT NULL
 ) WITH (fillfactor = 50);
 CREATE INDEX turns_queued ON turns (thread_id, queue_order) WHERE phase = 'queued';
+CREATE INDEX turns_live ON turns (session_id, session_seq) WHERE phase IN ('queued', 'running', 'waiting');
 CREATE INDEX turns_by_thread ON turns (thread_id, queued_seq);
 CREATE INDEX turns_by_session ON turns (session_id, created_us);
 CREATE INDEX turns_by_tenant ON turns (tenant, created_us);

@@ -16,7 +16,9 @@ CREATE TABLE sessions (
     reducer_version INTEGER NOT NULL,
     created_us INTEGER NOT NULL,
     updated_us INTEGER NOT NULL,
-    deleted_at_us INTEGER
+    deleted_at_us INTEGER,
+    paused INTEGER NOT NULL DEFAULT 0,
+    cancelled_seq INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX sessions_by_owner ON sessions (tenant, user_id, id);
 
@@ -102,10 +104,12 @@ CREATE TABLE turns (
     pause TEXT NOT NULL,
     body BLOB NOT NULL,
     queued_seq INTEGER NOT NULL,
+    session_seq INTEGER NOT NULL,
     created_us INTEGER NOT NULL,
     updated_us INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX turns_queued ON turns (thread_id, queue_order) WHERE phase = 'queued';
+CREATE INDEX turns_live ON turns (session_id, session_seq) WHERE phase IN ('queued', 'running', 'waiting');
 CREATE INDEX turns_by_thread ON turns (thread_id, queued_seq);
 CREATE INDEX turns_by_session ON turns (session_id, created_us);
 CREATE INDEX turns_by_tenant ON turns (tenant, created_us);

@@ -1,0 +1,143 @@
+"""The activities under the names workflows know them by.
+
+Rule: this file only gives names and parts; each activity is a function in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from temporalio import activity
+
+from turnwright.activities.models.port import Model
+from turnwright.activities.models.router import Models
+from turnwright.activities.registry import Registry
+from turnwright.activities.runtime import control
+from turnwright.activities.runtime.attempt import Parts
+from turnwright.activities.runtime.fan_out import fan_out_session
+from turnwright.activities.runtime.model_step import model_step
+from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.tool_call import reconcile_call, tool_call
+from turnwright.activities.runtime.watcher import Watcher
+from turnwright.activities.tool_host import ToolHost
+from turnwright.journal.store import Journal
+from turnwright.workflows.payloads import (
+    Claimed,
+    ClaimInput,
+    Dispatched,
+    FannedOut,
+    HandTyped,
+    LookInput,
+    Next,
+    SessionInput,
+    StepInput,
+    ThreadInput,
+)
+from turnwright.workflows.waking import Waker
+
+
+class Activities:
+    """All activities of one worker process.
+
+    Args:
+        journal: the journal.
+        waker: wakes workflows of this journal.
+        registry: the agents this worker knows.
+        presence: gives the process's presence id at the moment.
+        settings: bounds.
+        models: the model port; by default every provider and the scripted one.
+        tools: runs tool bodies.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        waker: Waker,
+        registry: Registry,
+        presence: Callable[[], str],
+        settings: ActivitySettings | None = None,
+        *,
+        models: Model | None = None,
+        tools: ToolHost | None = None,
+    ) -> None:
+        settings = settings or ActivitySettings()
+        watcher = Watcher(journal, settings)
+        self.parts = Parts(
+            journal, waker, registry, models or Models(), tools or ToolHost(), watcher, presence, settings
+        )
+
+    async def start(self) -> None:
+        """Begin to watch the operations that will run here."""
+        self.parts.watcher.start()
+
+    async def stop(self) -> None:
+        """Stop watching and close the models' connections."""
+        await self.parts.watcher.stop()
+        await self.parts.models.aclose()
+
+    @property
+    def all(self) -> list[Callable[..., Any]]:
+        """What a Temporal worker registers."""
+        return [
+            self.claim_turn,
+            self.claim_known_turn,
+            self.look,
+            self.dispatch_thread,
+            self.wake_thread,
+            self.record_hand_typed,
+            self.fan_out_session,
+            self.model_step,
+            self.tool_call,
+            self.reconcile_call,
+        ]
+
+    @activity.defn(name="claim_turn")
+    async def claim_turn(self, given: ClaimInput) -> Claimed:
+        """Take a turn for a run."""
+        return await control.claim_turn(self.parts, given)
+
+    @activity.defn(name="claim_known_turn")
+    async def claim_known_turn(self, given: ClaimInput) -> Claimed:
+        """Take a turn on a worker that knows its agent."""
+        return await control.claim_known_turn(self.parts, given)
+
+    @activity.defn(name="look")
+    async def look(self, given: LookInput) -> Next:
+        """Say what is next for a turn."""
+        return await control.look(self.parts, given)
+
+    @activity.defn(name="dispatch_thread")
+    async def dispatch_thread(self, given: ThreadInput) -> Dispatched:
+        """Wake the turn of a thread that has something to do."""
+        return await control.dispatch_thread(self.parts, given)
+
+    @activity.defn(name="wake_thread")
+    async def wake_thread(self, given: ThreadInput) -> None:
+        """Wake a thread."""
+        await control.wake_thread(self.parts, given)
+
+    @activity.defn(name="record_hand_typed")
+    async def record_hand_typed(self, given: HandTyped) -> str:
+        """Journal a command that came by signal."""
+        return await control.record_hand_typed(self.parts, given)
+
+    @activity.defn(name="fan_out_session")
+    async def fan_out_session(self, given: SessionInput) -> FannedOut:
+        """Wake a page of a session's threads."""
+        return await fan_out_session(self.parts, given)
+
+    @activity.defn(name="model_step")
+    async def model_step(self, given: StepInput) -> Next:
+        """Carry out a model call."""
+        return await model_step(self.parts, given)
+
+    @activity.defn(name="tool_call")
+    async def tool_call(self, given: StepInput) -> Next:
+        """Carry out a tool call."""
+        return await tool_call(self.parts, given)
+
+    @activity.defn(name="reconcile_call")
+    async def reconcile_call(self, given: StepInput) -> Next:
+        """Ask a tool what became of a call."""
+        return await reconcile_call(self.parts, given)

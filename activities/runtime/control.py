@@ -1,0 +1,101 @@
+"""Short journal access for workflows: claim, look, dispatch, wake, fan out.
+
+Rule: these run as local activities; each is one or two short transactions and may be repeated.
+"""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from turnwright.activities.runtime.attempt import Parts, agent_unknown, quietly
+from turnwright.journal.actions import Park, Stop
+from turnwright.journal.commands import CancelTurn, ClaimRun, ClientCommand, Look, PauseTurn, ResumeTurn
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.runs import ThreadGone
+from turnwright.workflows.payloads import (
+    Claimed,
+    ClaimInput,
+    Dispatched,
+    HandTyped,
+    LookInput,
+    Next,
+    ThreadInput,
+    next_of,
+)
+
+_GONE = Next("stop", why="finished")
+
+
+async def claim_turn(parts: Parts, given: ClaimInput) -> Claimed:
+    """Take the turn for a run, and say what is first."""
+    key = ThreadKey.parse(given.thread)
+    agent = parts.registry.get(key.agent)
+    command = ClaimRun(
+        turn_id=given.turn,
+        run=given.run,
+        start_epoch=given.epoch,
+        definition=None if agent is None else agent.definition,
+    )
+    try:
+        outcome = await parts.journal.run(key, command)
+    except ThreadGone:
+        return Claimed(given.epoch, _GONE)
+    if outcome.rejection is not None and outcome.rejection.code == "agent_unknown":
+        return Claimed(given.epoch, Next("agent_unknown", outcome.control.seq))
+    return Claimed(outcome.control.epoch, next_of(outcome.action, outcome.control.seq))
+
+
+async def claim_known_turn(parts: Parts, given: ClaimInput) -> Claimed:
+    """Take the turn on a worker that knows its agent; any other gives it back for the next to try."""
+    claimed = await claim_turn(parts, given)
+    if claimed.next.kind != "agent_unknown":
+        return claimed
+    raise agent_unknown(ThreadKey.parse(given.thread).agent, parts.settings.agent_unknown_retry_s)
+
+
+async def look(parts: Parts, given: LookInput) -> Next:
+    """Record what has become due and say what is next."""
+    command = Look(turn_id=given.turn, epoch=given.epoch, run=activity.info().workflow_run_id or "")
+    try:
+        outcome = await parts.journal.run(ThreadKey.parse(given.thread), command)
+    except ThreadGone:
+        return _GONE
+    if outcome.control.epoch != given.epoch:
+        return Next("stop", outcome.control.seq, why="superseded")
+    return next_of(outcome.action, outcome.control.seq)
+
+
+async def dispatch_thread(parts: Parts, given: ThreadInput) -> Dispatched:
+    """Wake the turn that has something to do, starting its workflow if none runs."""
+    key = ThreadKey.parse(given.thread)
+    found = await parts.journal.dispatch(key)
+    if found.turn_id is None:
+        return Dispatched(again=found.again)
+    if isinstance(found.action, Park | Stop):
+        await quietly(parts.waker.nudge_turn(key, found.turn_id))
+        return Dispatched(again=found.again and isinstance(found.action, Stop))
+    await parts.waker.turn(key, found.turn_id, found.epoch)
+    return Dispatched(again=False, turn=found.turn_id)
+
+
+async def wake_thread(parts: Parts, given: ThreadInput) -> None:
+    """Wake a thread."""
+    await parts.waker.thread(ThreadKey.parse(given.thread))
+
+
+async def record_hand_typed(parts: Parts, given: HandTyped) -> str:
+    """Journal a command that came by signal; returns why it was rejected, or nothing."""
+    key = ThreadKey.parse(given.thread)
+    receipt = await parts.journal.execute(key, await _command_of(parts, key, given))
+    return "" if receipt.status == "accepted" else f"{given.name}: {receipt.reason}"
+
+
+async def _command_of(parts: Parts, key: ThreadKey, given: HandTyped) -> ClientCommand:
+    who = {"request_id": given.request, "turn_id": given.turn, "principal": "temporal signal"}
+    if given.name == "pause":
+        return PauseTurn(**who)
+    if given.name == "cancel":
+        return CancelTurn(**who)
+    row = await parts.journal.thread(key)
+    active = None if row is None else row.control.turn(given.turn)
+    return ResumeTurn(**who, revision=0 if active is None else active.status.revision)

@@ -1,0 +1,32 @@
+"""Commit what happened, however long the store is away.
+
+Rule: an effect that took place is never dropped because the database was restarting. Repeating is safe:
+the journal recognises its own entries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import structlog
+
+from turnwright.journal.errors import StoreUnavailable
+
+T = TypeVar("T")
+FIRST_WAIT_S = 0.05
+LONGEST_WAIT_S = 2.0
+log = structlog.get_logger(__name__)
+
+
+async def persist(commit: Callable[[], Awaitable[T]]) -> T:
+    """Run `commit` until the store answers; anything but `StoreUnavailable` is raised."""
+    wait_s = FIRST_WAIT_S
+    while True:
+        try:
+            return await commit()
+        except StoreUnavailable as error:
+            log.warning("store_unavailable", error=str(error), retry_in_s=wait_s)
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, LONGEST_WAIT_S)

@@ -1,0 +1,195 @@
+"""TurnWorkflow: a loop over the journal's plan. It keeps no truth.
+
+Rule: take the next action (it rides on the last activity's result), perform it while listening, repeat.
+Takeover, continue-as-new and rebuilding after Temporal's own loss are one path: claim, and ask what is
+next. A signal only says "look again"; pause, resume and cancel typed by hand are journaled like any other
+command. It leaves in this order: the fact is in the journal, the thread is woken, no wake-up is unseen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from turnwright.workflows.calls import journal_call, scheduled_call, start_operation
+    from turnwright.workflows.operations import Operations
+    from turnwright.workflows.payloads import (
+        HAND_TYPED,
+        TURN_WORKFLOW,
+        WAKE,
+        Claimed,
+        ClaimInput,
+        HandTyped,
+        LookInput,
+        Next,
+        OpRef,
+        StepInput,
+        ThreadInput,
+        TurnInput,
+    )
+
+HISTORY_EVENTS_MAX = 2_000
+HAND_TYPED_PENDING_MAX = 100
+NOTES_MAX = 20
+LOOK_AGAIN_S = 30
+
+
+@workflow.defn(name=TURN_WORKFLOW)
+class TurnWorkflow:
+    """Carries out one turn, for one run."""
+
+    @workflow.init
+    def __init__(self, given: TurnInput) -> None:
+        self._given = given
+        self._epoch = given.epoch
+        self._woken = False
+        self._typed: list[str] = []
+        self._typed_count = 0
+        self._notes: list[str] = []
+        self._operations = Operations(self._start)
+        self._next = Next("work")
+
+    @workflow.run
+    async def run(self, given: TurnInput) -> str:
+        """Drive the turn until it ends, is parked, or a newer run has it; returns why it left.
+
+        Temporal's own cancel reaches only this coroutine, and means what `cancel` means.
+        """
+        del given
+        drive = asyncio.create_task(self._drive())
+        while not drive.done():
+            try:
+                await workflow.wait_condition(drive.done)
+            except asyncio.CancelledError:
+                self._type("cancel")
+        why = drive.result()
+        if why == "continue":
+            workflow.continue_as_new(TurnInput(self._given.thread, self._given.turn, self._epoch))
+        return why
+
+    @workflow.signal(dynamic=True)
+    def on_signal(self, name: str, args: Sequence[RawValue]) -> None:
+        """Look again; a known command typed by hand is queued for the journal, whatever its arguments."""
+        del args
+        if name in HAND_TYPED:
+            self._type(name)
+        elif name != WAKE:
+            self._note(f"unknown signal {name!r} was ignored; known are wake, pause, resume, cancel")
+        self._woken = True
+
+    @workflow.query
+    def status(self) -> dict[str, object]:
+        """What this run is doing. The journal is the truth; this is for Temporal's own tools."""
+        return {
+            "turn": self._given.turn,
+            "epoch": self._epoch,
+            "next": self._next.kind,
+            "why": self._next.why,
+            "operations": self._operations.names,
+            "notes": list(self._notes),
+        }
+
+    async def _drive(self) -> str:
+        self._next = await self._claim()
+        while True:
+            await self._journal_typed()
+            if self._may_continue_as_new():
+                return "continue"
+            match self._next.kind:
+                case "work":
+                    self._next = await self._work(self._next)
+                case "delay":
+                    await self._wait(self._next.delay_s)
+                    self._next = await self._look()
+                case "agent_unknown":
+                    self._next = await self._claim_elsewhere()
+                case "park" | "stop":
+                    if await self._leave():
+                        return self._next.why
+                    self._next = await self._look()
+
+    async def _claim(self) -> Next:
+        claimed: Claimed = await journal_call("claim_turn", self._claim_input(), Claimed)
+        self._epoch = claimed.epoch
+        workflow.set_current_details(f"turn {self._given.turn}, epoch {self._epoch}")
+        return claimed.next
+
+    async def _claim_elsewhere(self) -> Next:
+        """No agent of that name here: let workers that know it claim the turn."""
+        claimed: Claimed = await scheduled_call("claim_known_turn", self._claim_input(), Claimed)
+        self._epoch = claimed.epoch
+        return claimed.next
+
+    def _claim_input(self) -> ClaimInput:
+        return ClaimInput(self._given.thread, self._given.turn, self._epoch, workflow.info().run_id)
+
+    async def _work(self, planned: Next) -> Next:
+        self._operations.follow(planned)
+        if not self._operations.any:
+            await self._wait(LOOK_AGAIN_S)
+            return await self._look()
+        await workflow.wait_condition(lambda: self._woken or self._operations.some_done)
+        newest: Next | None = None
+        for handle in self._operations.take_done():
+            try:
+                result = handle.result()
+            except (ActivityError, asyncio.CancelledError):
+                continue
+            newest = result if newest is None or result.seq > newest.seq else newest
+        if newest is None or self._woken:
+            return await self._look()
+        return newest
+
+    async def _look(self) -> Next:
+        self._woken = False
+        given = LookInput(self._given.thread, self._given.turn, self._epoch)
+        found: Next = await journal_call("look", given, Next)
+        return found
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until woken, at most so long."""
+        try:
+            await workflow.wait_condition(lambda: self._woken, timeout=timedelta(seconds=seconds))
+        except TimeoutError:
+            return
+
+    async def _leave(self) -> bool:
+        """Wake the thread; whether nothing has been heard since, so that this run may end."""
+        self._operations.abandon()
+        await journal_call("wake_thread", ThreadInput(self._given.thread), type(None))
+        return not self._woken
+
+    def _may_continue_as_new(self) -> bool:
+        info = workflow.info()
+        large = info.is_continue_as_new_suggested() or info.get_current_history_length() > HISTORY_EVENTS_MAX
+        quiet = not self._woken and not self._typed and not self._operations.any
+        return large and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
+
+    def _start(self, ref: OpRef) -> workflow.ActivityHandle[Next]:
+        given = StepInput(self._given.thread, self._given.turn, self._epoch, ref.step, ref.call)
+        return start_operation(ref, given)
+
+    async def _journal_typed(self) -> None:
+        while self._typed:
+            name = self._typed.pop(0)
+            self._typed_count += 1
+            request = f"signal:{workflow.info().run_id}:{self._typed_count}"
+            given = HandTyped(self._given.thread, self._given.turn, name, request)
+            rejected: str = await journal_call("record_hand_typed", given, str)
+            if rejected:
+                self._note(rejected)
+            self._next = await self._look()
+
+    def _type(self, name: str) -> None:
+        if len(self._typed) < HAND_TYPED_PENDING_MAX:
+            self._typed.append(name)
+        self._woken = True
+
+    def _note(self, text: str) -> None:
+        self._notes = [*self._notes, text][-NOTES_MAX:]
