@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from turnwright.journal import entry_ids
 from turnwright.journal.actions import Action, Record, Work
-from turnwright.journal.closing import close_open_ends
+from turnwright.journal.closing import close_open_ends, discard_inputs, effects_unknown
 from turnwright.journal.control import ActiveTurn, SessionControl, ThreadControl
 from turnwright.journal.entries import (
     Draft,
@@ -121,16 +121,29 @@ def unknown_outcome(active: ActiveTurn, call_id: str) -> Draft:
 
 def _cancelled(control: ThreadControl, active: ActiveTurn, revision: int) -> list[Draft]:
     source = active.cancel or "turn"
-    payload = TurnCancelled(source=source, principal=active.cancelled_by, revision=revision)
-    drafts = close_open_ends(active, control.seq, f"cancelled by {source}")
+    drafts = close_open_ends(active, f"cancelled by {source}")
+    if active.inputs:
+        drafts.append(discard_inputs(active.turn_id, control.seq, f"cancelled by {source}"))
+    payload = TurnCancelled(
+        source=source,
+        principal=active.cancelled_by,
+        reason=effects_unknown(active, drafts),
+        revision=revision,
+    )
     return [*drafts, _status(active, payload)]
 
 
 def _failed(action: Record, control: ThreadControl, active: ActiveTurn, revision: int) -> list[Draft]:
-    payload = TurnFailed(code=action.code, message=action.message, retryable=action.retryable, revision=revision)
+    drafts = close_open_ends(active, f"failed: {action.code}")
+    unsure = effects_unknown(active, drafts)
+    payload = TurnFailed(
+        code=action.code,
+        message=action.message if unsure is None else f"{action.message}; {unsure}",
+        retryable=action.retryable,
+        revision=revision,
+    )
     failed = _status(active, payload)
-    drafts = [*close_open_ends(active, control.seq, f"failed: {action.code}"), failed]
     if control.on_failure == "hold" and not control.pause.on:
         hold = ThreadPaused(revision=control.pause.revision + 1, source="on_failure", reason=action.code)
-        drafts.append(Draft(entry_ids.caused(failed.entry_id, 0), hold))
-    return drafts
+        return [*drafts, failed, Draft(entry_ids.caused(failed.entry_id, 0), hold)]
+    return [*drafts, failed]

@@ -24,16 +24,20 @@ class PendingInput(Frozen):
 
 
 class UsageState(Frozen):
-    """Tokens and cost of the thread, and of the turn that used a model last. Every attempt counts once."""
+    """Tokens and cost of the thread, and of the turn that started last. Every attempt counts once."""
 
     total: Usage = Usage()
     turn_id: str | None = None
     turn: Usage = Usage()
 
     def plus(self, turn_id: str | None, usage: Usage) -> UsageState:
-        """With one more attempt counted."""
-        turn = self.turn + usage if turn_id == self.turn_id else usage
-        return UsageState(total=self.total + usage, turn_id=turn_id, turn=turn)
+        """With one more attempt counted; what comes late for an earlier turn counts in the total only."""
+        turn = self.turn + usage if turn_id == self.turn_id else self.turn
+        return UsageState(total=self.total + usage, turn_id=self.turn_id, turn=turn)
+
+    def of(self, turn_id: str | None) -> UsageState:
+        """As it is when that turn starts; a retried turn goes on counting if no other ran since."""
+        return self if turn_id == self.turn_id else UsageState(total=self.total, turn_id=turn_id)
 
 
 class AgentState(Frozen):

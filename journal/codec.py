@@ -7,7 +7,6 @@ erased and the chain still verifies. Position and time are the store's and are n
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -54,12 +53,12 @@ def decode(entry_type: str, version: int, body: bytes | None, *, required: bool,
         raw = None if known is None else upcast(entry_type, version, known.VERSION, json.loads(body))
         if known is not None and raw is not None:
             return known.model_validate(raw)
-    except (ValidationError, ValueError) as error:
+    except (ValidationError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise StoreCorrupt(f"the body of {entry_type} cannot be read: {_brief(error)}", thread, seq) from error
     if required:
         raise UnknownEntryType(entry_type, version, f"thread {thread}, seq {seq}")
     return Unreadable(type=entry_type, version=version, raw=body.decode("utf-8", "replace"))
 
 
-def _brief(error: Any) -> str:  # noqa: ANN401 - two unrelated exception types
-    return str(error).splitlines()[0][:200]
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}".splitlines()[0]

@@ -49,7 +49,11 @@ class ModelOperation(Frozen):
 
 
 class CallOperation(Frozen):
-    """One tool call of the active step."""
+    """One tool call of the active step.
+
+    `written_off`: somebody said "run again" about the attempts up to this ordinal, so what they still bring
+    is late. `unsure`: it was closed without anybody knowing whether it had its effect.
+    """
 
     call_id: str
     name: str
@@ -60,6 +64,8 @@ class CallOperation(Frozen):
     ordinal: int = 0
     claim: Claim | None = None
     lost: int = 0
+    written_off: int = 0
+    unsure: bool = False
 
 
 class OpenInteraction(Frozen):
@@ -137,7 +143,11 @@ class ActiveTurn(Frozen):
 
 
 class ThreadControl(Frozen):
-    """What decides about a thread. `epoch` and `run` name the newest run that claimed a turn."""
+    """What decides about a thread. `epoch` and `run` name the newest run that claimed a turn.
+
+    `failed` is the turn that ended last, while it may be retried; `failed_inputs` counts what it was given and
+    no model was sent, which waits for the retry.
+    """
 
     reducer_version: int = REDUCER_VERSION
     seq: int = 0
@@ -152,6 +162,7 @@ class ThreadControl(Frozen):
     injected: int = 0
     active: ActiveTurn | None = None
     failed: TurnStatus | None = None
+    failed_inputs: int = 0
 
     def turn(self, turn_id: str) -> ActiveTurn | None:
         """The active turn, if it is this one."""

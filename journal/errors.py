@@ -4,12 +4,12 @@ TurnwrightError
 ├── InvalidInput            the caller's data: an id, a message, a setting
 ├── CommandRejected         a command that may not happen now; carries the receipt's code
 └── JournalError
-├── UnknownEntryType    a required entry this version cannot fold
-├── NewerReducer        state written by a newer version; upgrade this process
-└── StoreError
-├── StoreUnavailable    no connection, locked, disk: try again later
-├── HoldLost            the lock that says this process lives is gone
-└── StoreCorrupt        a row that cannot be what was written; names thread and seq
+    ├── UnknownEntryType    a required entry this version cannot fold
+    ├── NewerReducer        state written by a newer version; upgrade this process
+    └── StoreError
+        ├── StoreUnavailable    no connection, locked, disk: try again later
+        ├── HoldLost            the lock that says this process lives is gone
+        └── StoreCorrupt        a row that cannot be what was written; names thread and seq
 """
 
 

@@ -54,7 +54,11 @@ from turnwright.journal.messages import ToolCall
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
 _TERMINAL = (TurnCancelled, TurnCompleted, TurnFailed)
+_NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
 _NO_PROGRESS = (RunClaimed, ModelRequested, ToolStarted, TurnStarted, ThreadOpened, InputApplied)
+
+
+_ATTEMPT_ONLY = frozenset({"lost", "drained"})
 
 
 def evolve_control(control: ThreadControl, entry: Entry) -> ThreadControl:
@@ -66,8 +70,9 @@ def evolve_control(control: ThreadControl, entry: Entry) -> ThreadControl:
         return control
     active = _on_active(active, entry)
     if active.status.phase in FINISHED:
-        failed = active.status if active.status.phase == "failed" else None
-        return control.model_copy(update={"active": None, "failed": failed})
+        failed = active.status.phase == "failed"
+        kept = {"failed": active.status, "failed_inputs": active.inputs} if failed else _NOT_FAILED
+        return control.model_copy(update={"active": None, **kept})
     return control.model_copy(update={"active": active})
 
 
@@ -89,9 +94,9 @@ def _on_active(active: ActiveTurn, entry: Entry) -> ActiveTurn:
 def _without_progress(entry: Entry) -> bool:
     payload = entry.payload
     if isinstance(payload, ModelInterrupted):
-        return payload.reason == "lost"
+        return payload.reason in _ATTEMPT_ONLY
     if isinstance(payload, ToolFinished):
-        return payload.outcome == "lost"
+        return payload.outcome in _ATTEMPT_ONLY
     return isinstance(payload, _NO_PROGRESS)
 
 
@@ -112,11 +117,16 @@ def _started(control: ThreadControl, entry: Entry, payload: TurnStarted) -> dict
         steps=payload.steps,
     )
     active = ActiveTurn(status=status, step=payload.steps, first_step=payload.steps)
-    return {"queued": control.queued - 1, "failed": None, "active": active}
+    return {"queued": control.queued - 1, "active": active, **_NOT_FAILED}
 
 
 def _left_queue(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any]:
     return {} if control.turn(entry.turn_id or "") else {"queued": control.queued - 1}
+
+
+def _discarded(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any]:
+    failed = control.failed
+    return {"failed_inputs": 0} if failed is not None and failed.turn_id == entry.turn_id else {}
 
 
 _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
@@ -126,13 +136,14 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     ThreadPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source)},
     ThreadResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     TurnQueued: _queued,
-    TurnRetried: lambda c, _, __: {"queued": c.queued + 1, "failed": None},
+    TurnRetried: lambda c, _, __: {"queued": c.queued + 1, **_NOT_FAILED},
     TurnStarted: _started,
     TurnCancelled: _left_queue,
     TurnFailed: _left_queue,
     RunClaimed: lambda _, e, p: {"epoch": e.epoch, "run": p.temporal_run_id},
     InputInjected: lambda c, _, __: {"injected": c.injected + 1},
     InputApplied: lambda _, __, ___: {"injected": 0},
+    InputDiscarded: _discarded,
 }
 
 
@@ -153,11 +164,18 @@ def _model_requested(active: ActiveTurn, entry: Entry, payload: ModelRequested) 
     return changes | {"calls": ()} if fresh else changes
 
 
+def _waits_for_retry(active: ActiveTurn, entry: Entry) -> bool:
+    """Whether the provider asked for patience: a run that finds nothing to do yet is no sign of trouble."""
+    model = active.model
+    return model is not None and model.claim is None and model.retry_at_us > entry.at_us
+
+
 def _model_responded(active: ActiveTurn, entry: Entry, payload: ModelResponded) -> dict[str, Any]:
     calls = any(isinstance(block, ToolCall) for block in payload.blocks)
     return {
         "model": None,
         "answer": None if calls else entry.entry_id,
+        "failing": None,
         "tokens": active.tokens + payload.usage.total_tokens,
     }
 
@@ -165,6 +183,9 @@ def _model_responded(active: ActiveTurn, entry: Entry, payload: ModelResponded) 
 def _attempt_over(active: ActiveTurn, ordinal: int) -> dict[str, Any]:
     model = active.model
     return {} if model is None or model.ordinal != ordinal else {"claim": None}
+
+
+_HOPELESS = frozenset({"invalid", "context_length", "refused"})
 
 
 def _model_failed(active: ActiveTurn, _: Entry, payload: ModelFailed) -> dict[str, Any]:
@@ -178,7 +199,8 @@ def _model_failed(active: ActiveTurn, _: Entry, payload: ModelFailed) -> dict[st
     changes["model"] = model.model_copy(update=update)
     if payload.retry_at_us is None:
         message = f"model call failed ({payload.failure}): {payload.message}"
-        changes["failing"] = Failing(code="model_error", message=message)
+        retryable = payload.failure not in _HOPELESS
+        changes["failing"] = Failing(code="model_error", message=message, retryable=retryable)
     return changes
 
 
@@ -198,8 +220,11 @@ def _with_call(active: ActiveTurn, call_id: str, **changes: Any) -> dict[str, An
 
 
 def _tool_decided(active: ActiveTurn, _: Entry, payload: ToolDecided) -> dict[str, Any]:
-    state = {"allow": "ready", "ask": "asking", "deny": "asking"}[payload.decision]
-    if active.call(payload.call_id) is not None:
+    state = {"allow": "ready", "ask": "asking", "deny": "closed"}[payload.decision]
+    known = active.call(payload.call_id) is not None
+    if not known and state == "closed":
+        return {}  # its result stands in the same batch, and its name may be anything a model makes up
+    if known:
         return _with_call(active, payload.call_id, state=state, digest=payload.arguments_digest)
     call = CallOperation(
         call_id=payload.call_id,
@@ -222,17 +247,21 @@ def _tool_finished(active: ActiveTurn, _: Entry, payload: ToolFinished) -> dict[
     if call is None:
         return {}
     spent = {"tool_time_ms": active.tool_time_ms + payload.duration_ms}
-    if payload.outcome not in ("lost", "drained"):
-        return spent | _with_call(active, call.call_id, state="closed", claim=None)
+    if payload.outcome not in _ATTEMPT_ONLY:
+        unsure = payload.effect_unknown
+        return spent | _with_call(active, call.call_id, state="closed", claim=None, unsure=unsure)
     if payload.ordinal != call.ordinal:
         return spent
     state = "unknown" if call.effect == "once" else "ready"
-    return spent | _with_call(active, call.call_id, state=state, claim=None, lost=call.lost + (payload.outcome == "lost"))
+    lost = call.lost + (payload.outcome == "lost")
+    return spent | _with_call(active, call.call_id, state=state, claim=None, lost=lost)
 
 
 def _tool_reconciled(active: ActiveTurn, _: Entry, payload: ToolReconciled) -> dict[str, Any]:
-    state = "ready" if payload.outcome == "run_again" else "closed"
-    return _with_call(active, payload.call_id, state=state, claim=None)
+    call = active.call(payload.call_id)
+    if call is not None and payload.outcome == "run_again":
+        return _with_call(active, call.call_id, state="ready", claim=None, written_off=call.ordinal)
+    return _with_call(active, payload.call_id, state="closed", claim=None)
 
 
 def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[str, Any]:
@@ -252,7 +281,7 @@ def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | Inter
 
 
 _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
-    RunClaimed: lambda a, _, __: {"idle_runs": a.idle_runs + 1},
+    RunClaimed: lambda a, e, _: {"idle_runs": a.idle_runs + (not _waits_for_retry(a, e))},
     TurnCancelRequested: lambda _, __, p: {"cancel": p.source, "cancelled_by": p.principal},
     InputSteered: lambda a, _, __: {"inputs": a.inputs + 1},
     InputApplied: lambda _, __, ___: {"inputs": 0},

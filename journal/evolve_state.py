@@ -5,7 +5,7 @@ Rule: a table from payload type to function. A type that is not in it changes on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from turnwright.journal.agent_state import AgentState, PendingInput
@@ -33,13 +33,14 @@ from turnwright.journal.entries import (
     ToolReconciled,
     ToolsChanged,
     TurnQueued,
+    TurnStarted,
 )
 from turnwright.journal.messages import Block, Message, Outcome, Text, ToolResult, Usage
 
 UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
 INTERRUPTED_TEXT = "The call was interrupted before it finished."
 
-_JOINED = {InputSteered: "steered", InputInjected: "injected"}
+_JOINED: Mapping[type, str] = {InputSteered: "steered", InputInjected: "injected"}
 
 
 def evolve_state(state: AgentState, entry: Entry) -> AgentState:
@@ -59,9 +60,7 @@ def fold_state(state: AgentState, entries: Iterable[Entry]) -> AgentState:
 def _pending(state: AgentState, entry: Entry, message: Message) -> dict[str, Any]:
     joined = _JOINED.get(type(entry.payload))
     metadata = message.metadata if joined is None else message.metadata | {"input": joined}
-    held = message.model_copy(
-        update={"id": entry.entry_id, "seq": entry.seq, "at": _iso(entry), "metadata": metadata}
-    )
+    held = message.model_copy(update={"id": entry.entry_id, "seq": entry.seq, "at": _iso(entry), "metadata": metadata})
     turn_id = None if isinstance(entry.payload, InputInjected) else entry.turn_id
     return {"inbox": (*state.inbox, PendingInput(seq=entry.seq, turn_id=turn_id, message=held))}
 
@@ -99,7 +98,7 @@ def _used(
 
 
 def _finished(state: AgentState, entry: Entry, payload: ToolFinished) -> dict[str, Any]:
-    if payload.outcome in ("lost", "drained"):
+    if payload.outcome == "lost" or payload.outcome == "drained":  # noqa: PLR1714 - mypy narrows only this
         return {}
     output = payload.output
     if not output and payload.outcome in ("unknown", "interrupted"):
@@ -166,11 +165,12 @@ def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
 
 _IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "tasks", "tools"})
 
-_STATE: dict[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
+_STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ThreadOpened: lambda _, __, p: {"agent": p.agent},
     ThreadForked: lambda _, __, p: {"agent": p.agent},
     ThreadImported: _imported,
     TurnQueued: lambda s, e, p: _pending(s, e, p.input),
+    TurnStarted: lambda s, e, _: {"usage": s.usage.of(e.turn_id)},
     InputSteered: lambda s, e, p: _pending(s, e, p.message),
     InputInjected: lambda s, e, p: _pending(s, e, p.message),
     InputApplied: _applied,

@@ -6,9 +6,11 @@ field here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.entries import Entry
+from turnwright.journal.turn_status import TurnStatus, evolve_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +31,18 @@ class Facts:
     front: TurnStatus | None = None
     queue: tuple[TurnStatus, ...] = ()
     agent_known: bool = True
+
+    def after(self, entries: Iterable[Entry]) -> Facts:
+        """The facts once these entries are committed: rows follow their entries.
+
+        The front is then the first of the known rows that is still queued; None when none is known.
+        """
+        rows = {row.turn_id: row for row in (*self.queue, *(r for r in (self.front, self.turn) if r is not None))}
+        for entry in entries:
+            row = rows.get(entry.turn_id or "")
+            if row is not None:
+                rows[row.turn_id] = evolve_status(row, entry)
+        queue = tuple(rows[row.turn_id] for row in self.queue)
+        queued = sorted((r for r in rows.values() if r.phase == "queued"), key=lambda r: r.queue_order)
+        turn = None if self.turn is None else rows[self.turn.turn_id]
+        return replace(self, turn=turn, front=queued[0] if queued else None, queue=queue)

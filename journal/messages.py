@@ -25,7 +25,8 @@ class BlockBase(Frozen):
 
     @model_serializer(mode="wrap")
     def _with_type(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {"type": getattr(self, "type")} | handler(self)  # noqa: B009 - each block declares its own
+        written: dict[str, Any] = handler(self)
+        return {"type": getattr(self, "type")} | written  # noqa: B009 - each block declares its own
 
 
 class Text(BlockBase):

@@ -20,7 +20,7 @@ from turnwright.journal.actions import (
     ToolOp,
     Work,
 )
-from turnwright.journal.control import ActiveTurn, CallOperation, SessionControl, ThreadControl
+from turnwright.journal.control import ActiveTurn, CallOperation, Failing, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
 
 RUNS_WITHOUT_PROGRESS_MAX = 5
@@ -72,35 +72,36 @@ def _cancelling(_: ThreadControl, __: SessionControl, ___: Facts, active: Active
 
 
 def _ended(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
-    if active.answer is None or active.inputs or active.busy:
+    if active.answer is None or active.inputs or active.interactions or active.busy:
         return None
     return Record("completed")
 
 
 def _failing(control: ThreadControl, _: SessionControl, __: Facts, active: ActiveTurn) -> Action | None:
-    if active.failing is not None:
-        return (
-            Work(running=running_ops(active))
-            if active.busy
-            else Record("failed", active.failing.code, active.failing.message, active.failing.retryable)
-        )
+    failing = active.failing or _stuck(active) or _over_limit(control, active)
+    if failing is None:
+        return None
+    if active.busy:
+        return Work(running=running_ops(active))
+    return Record("failed", failing.code, failing.message, failing.retryable)
+
+
+def _stuck(active: ActiveTurn) -> Failing | None:
     lost = max([0 if active.model is None else active.model.lost, *(c.lost for c in active.calls)])
-    if active.idle_runs > RUNS_WITHOUT_PROGRESS_MAX or lost >= ATTEMPTS_LOST_MAX:
-        return Record("failed", "internal", "the turn was restarted too often without any progress")
-    limit = _over_limit(control, active)
-    if limit is not None and not active.busy:
-        return Record("failed", limit, f"the agent's limit {limit} is reached")
-    return None
+    if active.idle_runs <= RUNS_WITHOUT_PROGRESS_MAX and lost < ATTEMPTS_LOST_MAX:
+        return None
+    return Failing(code="internal", message="the turn was restarted too often without any progress")
 
 
-def _over_limit(control: ThreadControl, active: ActiveTurn) -> str | None:
+def _over_limit(control: ThreadControl, active: ActiveTurn) -> Failing | None:
     limits = control.limits
     over = {
         "max_tokens": limits.max_tokens is not None and active.tokens >= limits.max_tokens,
         "tool_time": limits.tool_time_s is not None and active.tool_time_ms >= limits.tool_time_s * 1000,
         "max_steps": active.model is None and _all_closed(active) and active.steps_used >= limits.max_steps,
     }
-    return next((name for name, is_over in over.items() if is_over), None)
+    limit = next((name for name, is_over in over.items() if is_over), None)
+    return None if limit is None else Failing(code=limit, message=f"the agent's limit {limit} is reached")
 
 
 def _all_closed(active: ActiveTurn) -> bool:

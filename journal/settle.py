@@ -6,19 +6,34 @@ question closed, and no command ever decides about an attempt that is known to b
 
 from __future__ import annotations
 
+from typing import Literal
+
 from turnwright.journal import entry_ids
-from turnwright.journal.closing import discard_inputs
-from turnwright.journal.control import ActiveTurn, CallOperation, Claim, SessionControl, ThreadControl
+from turnwright.journal.closing import discard_inputs, forsake_failed
+from turnwright.journal.control import (
+    ActiveTurn,
+    CallOperation,
+    Claim,
+    OpenInteraction,
+    SessionControl,
+    ThreadControl,
+)
 from turnwright.journal.entries import (
     Draft,
     InteractionExpired,
     ModelInterrupted,
+    Payload,
+    ToolDecided,
     ToolFinished,
     TurnCancelled,
     TurnCancelRequested,
 )
 from turnwright.journal.facts import Facts
+from turnwright.journal.messages import Text
 from turnwright.journal.turn_status import TurnStatus, status_draft
+
+NOBODY_ANSWERED_TEXT = "Nobody answered in time, so this call was not run."
+NO_ANSWER_TEXT = "No answer came in time."
 
 
 def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> list[Draft]:
@@ -29,10 +44,20 @@ def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> lis
         drafts += _expired(active, facts)
         drafts += _given_up(active, facts)
         drafts += _cancelled_by_session(active, session)
-    for turn in facts.queue:
+    for turn in _at_risk(facts):
         if turn.phase == "queued" and turn.session_seq < session.cancelled_seq:
             drafts += cancel_queued(turn, control.seq, "session", session.cancelled_by)
+    if control.closed or session.closed:
+        drafts += forsake_failed(control, "closed")
     return drafts
+
+
+def _at_risk(facts: Facts) -> list[TurnStatus]:
+    """The front and the queue, each turn once: a cancelled front must never be started."""
+    turns = {turn.turn_id: turn for turn in facts.queue}
+    if facts.front is not None:
+        turns.setdefault(facts.front.turn_id, facts.front)
+    return list(turns.values())
 
 
 def is_given_up(claim: Claim, facts: Facts, *, once: bool) -> bool:
@@ -51,14 +76,51 @@ def cancel_queued(turn: TurnStatus, seq: int, source: str, principal: str) -> li
 
 def _expired(active: ActiveTurn, facts: Facts) -> list[Draft]:
     due = [q for q in active.interactions if q.deadline_us is not None and q.deadline_us <= facts.now_us]
-    return [
-        Draft(
-            f"{question.interaction_id}/expired",
-            InteractionExpired(interaction_id=question.interaction_id, resolution=question.on_expiry or "expired"),
-            turn_id=active.turn_id,
-        )
-        for question in due
-    ]
+    drafts: list[Draft] = []
+    for question in due:
+        resolution = question.on_expiry or "expired"
+        entry_id = f"{question.interaction_id}/expired"
+        payload = InteractionExpired(interaction_id=question.interaction_id, resolution=resolution)
+        drafts.append(Draft(entry_id, payload, turn_id=active.turn_id, step=active.step))
+        for n, fact in enumerate(_meaning_of_expiry(active, question, resolution)):
+            drafts.append(Draft(entry_ids.caused(entry_id, n), fact, turn_id=active.turn_id, step=active.step))
+    return drafts
+
+
+def _meaning_of_expiry(active: ActiveTurn, question: OpenInteraction, resolution: str) -> list[Payload]:
+    """What becomes of the call that waited: it gets its answer, and nobody is said to have denied it."""
+    call = active.call(question.call_id or "")
+    if call is None:
+        return []
+    if question.kind == "approval" and resolution == "approve":
+        return [
+            ToolDecided(
+                call_id=call.call_id,
+                name=call.name,
+                decision="allow",
+                source="deadline",
+                effect=call.effect,
+                arguments_digest=call.digest,
+                reconcilable=call.reconcilable,
+            )
+        ]
+    if question.kind == "unknown_outcome":
+        return [_ended(call, "unknown", (), unsure=True)]
+    text = NOBODY_ANSWERED_TEXT if question.kind == "approval" else NO_ANSWER_TEXT
+    return [_ended(call, "error", (Text(text=text),))]
+
+
+def _ended(
+    call: CallOperation, outcome: Literal["error", "unknown"], output: tuple[Text, ...], *, unsure: bool = False
+) -> ToolFinished:
+    return ToolFinished(
+        call_id=call.call_id,
+        name=call.name,
+        ordinal=call.ordinal,
+        outcome=outcome,
+        output=output,
+        effect_unknown=unsure,
+    )
 
 
 def _given_up(active: ActiveTurn, facts: Facts) -> list[Draft]:

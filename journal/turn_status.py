@@ -51,6 +51,9 @@ _PAUSE_AFTER: dict[type, Pause] = {
 }
 
 
+_NO_END: dict[str, object] = {"ended_at_us": None, "code": None, "message": None, "retryable": False}
+
+
 class TurnStatus(Frozen):
     """What the `turns` table knows of a turn; equals the fold of its entries.
 
@@ -123,9 +126,9 @@ def evolve_status(status: TurnStatus, entry: Entry) -> TurnStatus:
         changes["steps"] = max(status.steps, entry.step)
     match payload:
         case TurnStarted():
-            changes |= {"started_at_us": entry.at_us, "ended_at_us": None, "code": None, "message": None}
+            changes |= {"started_at_us": entry.at_us}
         case TurnRetried():
-            changes |= {"queue_order": -entry.seq, "ended_at_us": None}
+            changes |= {"queue_order": -entry.seq, "session_seq": payload.session_seq, **_NO_END}
         case TurnCompleted():
             changes |= {"ended_at_us": entry.at_us, "output_message": payload.output_message}
         case TurnFailed():
@@ -136,7 +139,11 @@ def evolve_status(status: TurnStatus, entry: Entry) -> TurnStatus:
                 "retryable": payload.retryable,
             }
         case TurnCancelled():
-            changes |= {"ended_at_us": entry.at_us, "code": f"cancelled_by_{payload.source}"}
+            changes |= {
+                "ended_at_us": entry.at_us,
+                "code": f"cancelled_by_{payload.source}",
+                "message": payload.reason,
+            }
         case _:
             pass
     return status.model_copy(update=changes) if changes else status

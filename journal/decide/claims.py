@@ -1,14 +1,17 @@
 """Control facts of a run: its claim of the turn, and its attempts' claims of operations.
 
 Rule: a claim needs the newest epoch and must be what `plan` gives now. The same nonce again is the same
-claim (its commit's answer was lost) and records nothing new.
+claim (its commit's answer was lost) and records nothing new. A run that finds its turn parked claims
+nothing: wake-ups of a paused turn would else count as runs without progress and fail it in the end.
 """
 
 from __future__ import annotations
 
 from turnwright.journal import entry_ids
-from turnwright.journal.actions import ModelOp, Start, ToolOp, Work
-from turnwright.journal.commands import ClaimRun, Rejection, RequestModel, StartTool
+from turnwright.journal.actions import ModelOp, Park, Start, ToolOp, Work
+from turnwright.journal.closing import forsake_failed
+from turnwright.journal.commands import Claiming, ClaimRun, Look, Rejection, RequestModel, StartTool
+from turnwright.journal.control import Claim
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.entries import (
     Draft,
@@ -23,6 +26,14 @@ from turnwright.journal.plan import plan
 from turnwright.journal.turn_status import status_draft
 
 SUPERSEDED = Rejection("superseded", "a newer run has the turn")
+HELD = Rejection("held", "another attempt that lives has claimed it")
+NOT_DUE = Rejection("not_due", "it may not start now")
+PRESENCE_LOST = Rejection("presence_lost", "others take this process for dead; appear again under a new id")
+
+
+def look(context: Context, command: Look) -> Decision:
+    """Nothing is recorded for a look itself; a run that is not the newest is told so."""
+    return [] if command.epoch is None or command.epoch == context.control.epoch else SUPERSEDED
 
 
 def claim_run(context: Context, command: ClaimRun) -> Decision:
@@ -35,13 +46,15 @@ def claim_run(context: Context, command: ClaimRun) -> Decision:
     action = plan(control, context.session, context.facts, turn_id)
     if control.turn(turn_id) is None and not isinstance(action, Start):
         return Rejection("not_startable", "the turn is not at the front, or is held")
+    if isinstance(action, Park):
+        return Rejection("parked", f"the turn is parked: {action.why}")
     if not control.opened and command.definition is None:
         return Rejection("agent_unknown", "this worker does not know the agent")
     drafts: list[Draft] = []
     if not control.opened and command.definition is not None:
         drafts.append(Draft("thread:opened", ThreadOpened(agent=command.definition)))
     if isinstance(action, Start):
-        drafts.append(_turn_started(context))
+        drafts += [*forsake_failed(control, "a later turn started"), _turn_started(context)]
     epoch = control.epoch + 1
     claimed = RunClaimed(start_epoch=command.start_epoch, temporal_run_id=command.run)
     entry_id = entry_ids.run(turn_id, command.run)
@@ -56,13 +69,14 @@ def request_model(context: Context, command: RequestModel) -> Decision:
     if active is None or control.epoch != command.epoch:
         return SUPERSEDED
     model = active.model
-    if model is not None and model.claim is not None and model.claim.nonce == command.nonce:
-        return []
+    known = _known_claim(context, command, None if model is None or model.step != command.step else model.claim)
+    if known is not None:
+        return known
     action = plan(control, context.session, context.facts, command.turn_id)
     ops = action.start if isinstance(action, Work) else ()
     op = next((o for o in ops if isinstance(o, ModelOp) and o.step == command.step), None)
     if op is None:
-        return Rejection("not_due", "the step's model call may not start now")
+        return NOT_DUE
     entry_id = entry_ids.model(command.turn_id, op.step, op.ordinal, "requested")
     drafts: list[Draft] = []
     if active.inputs or control.injected:
@@ -84,14 +98,15 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     active = control.turn(command.turn_id)
     if active is None or control.epoch != command.epoch:
         return SUPERSEDED
-    call = active.call(command.call_id)
-    if call is not None and call.claim is not None and call.claim.nonce == command.nonce:
-        return []
+    call = active.call(command.call_id) if command.step == active.step else None
+    known = _known_claim(context, command, None if call is None else call.claim)
+    if known is not None:
+        return known
     action = plan(control, context.session, context.facts, command.turn_id)
     ops = action.start if isinstance(action, Work) else ()
     op = next((o for o in ops if isinstance(o, ToolOp) and o.call_id == command.call_id), None)
-    if op is None or call is None or op.step != command.step:
-        return Rejection("not_due", "the call may not start now")
+    if op is None or call is None:
+        return NOT_DUE
     payload = ToolStarted(
         call_id=call.call_id,
         name=call.name,
@@ -102,6 +117,13 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     )
     entry_id = entry_ids.tool(command.turn_id, op.step, call.call_id, op.ordinal, "started")
     return [_operation(command, entry_id, payload, op.step)]
+
+
+def _known_claim(context: Context, command: Claiming, claim: Claim | None) -> Decision | None:
+    """The answer that follows from who has the operation already, if any does."""
+    if claim is not None:
+        return [] if claim.nonce == command.nonce else HELD
+    return PRESENCE_LOST if command.presence in context.facts.dead else None
 
 
 def _turn_started(context: Context) -> Draft:

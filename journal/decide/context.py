@@ -12,6 +12,7 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.turn_status import TurnStatus
 
 Decision: TypeAlias = list[Draft] | Rejection
+UNKNOWN_SESSION = Rejection("unknown_session", "there is no such session; create it first")
 
 
 @dataclass(frozen=True, slots=True)

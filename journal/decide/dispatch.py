@@ -27,8 +27,9 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import claims, model_testimony, thread_rules, tool_testimony
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.context import UNKNOWN_SESSION, Context, Decision
 from turnwright.journal.decide.table import decide_turn_command
+from turnwright.journal.edge import storable
 from turnwright.journal.facts import Facts
 
 RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
@@ -39,7 +40,7 @@ RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     CancelThread: thread_rules.cancel_thread,
     CloseThread: thread_rules.close_thread,
     ClaimRun: claims.claim_run,
-    Look: lambda _, __: [],
+    Look: claims.look,
     RequestModel: claims.request_model,
     StartTool: claims.start_tool,
     RespondModel: model_testimony.respond_model,
@@ -57,7 +58,9 @@ def decide(
 
     The control must have `settle`'s drafts folded in. An empty list means: accepted, nothing new to record.
     """
-    context = Context(control, session, facts)
+    context, command = Context(control, session, facts), storable(command)
+    if isinstance(command, ClientCommand) and not session.created:
+        return UNKNOWN_SESSION
     if isinstance(command, TurnCommand):
         return decide_turn_command(context, command)
     return RULES[type(command)](context, command)

@@ -6,9 +6,11 @@ usage counted. A failure or interruption concerns only the attempt that reports 
 
 from __future__ import annotations
 
+import math
+
 from turnwright.journal import entry_ids
 from turnwright.journal.canonical import digest_of
-from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RespondModel
+from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, Rejection, RespondModel
 from turnwright.journal.control import ModelOperation
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.decide.retry_policy import retry_delay_s
@@ -24,11 +26,18 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.messages import Block, Text, ToolCall, Usage
 
+CALLS_PER_STEP_MAX = 100
+MESSAGE_CHARACTERS_MAX = 2_000
+NO_CLAIM = Rejection("no_claim", "no attempt of this number ever claimed the step's model call")
+
 
 def respond_model(context: Context, command: RespondModel) -> Decision:
     """Apply the answer with a decision about each of its calls, or keep it as late."""
-    if _open(context, command) is None:
+    model = _open(context, command)
+    if model is None:
         return [_late(command, "responded", command.blocks, command.usage)]
+    if not 1 <= command.ordinal <= model.ordinal:
+        return NO_CLAIM
     blocks = _with_own_call_ids(command)
     payload = ModelResponded(
         ordinal=command.ordinal,
@@ -40,8 +49,9 @@ def respond_model(context: Context, command: RespondModel) -> Decision:
     )
     responded = _draft(command, "responded", payload)
     drafts = [responded]
-    for call in (block for block in blocks if isinstance(block, ToolCall)):
-        for fact in _decided(call, command.tools.get(call.name)):
+    calls = [block for block in blocks if isinstance(block, ToolCall)]
+    for n, call in enumerate(calls):
+        for fact in _decided(call, command.tools.get(call.name), one_too_many=n >= CALLS_PER_STEP_MAX):
             entry_id = entry_ids.caused(responded.entry_id, len(drafts) - 1)
             drafts.append(Draft(entry_id, fact, turn_id=command.turn_id, step=command.step))
     return drafts
@@ -56,11 +66,11 @@ def fail_model(context: Context, command: FailModel) -> Decision:
     seed = f"{command.turn_id}/{command.step}/{command.ordinal}"
     limits = context.control.limits
     delay_s = retry_delay_s(command.failure, count, limits, command.retry_after_s, seed)
-    retry_at_us = None if delay_s is None else context.facts.now_us + int(delay_s * 1_000_000)
+    retry_at_us = None if delay_s is None else context.facts.now_us + math.ceil(delay_s * 1_000_000)
     payload = ModelFailed(
         ordinal=command.ordinal,
         failure=command.failure,
-        message=command.message,
+        message=_shortened(command.message),
         retry_at_us=retry_at_us,
         usage=command.usage,
         partial=command.partial,
@@ -69,13 +79,20 @@ def fail_model(context: Context, command: FailModel) -> Decision:
 
 
 def interrupt_model(context: Context, command: InterruptModel) -> Decision:
-    """Keep what had been streamed; the attempt is over."""
-    if _running(context, command) is None:
+    """Keep what had been streamed; the attempt is over.
+
+    Only a cancel of the turn makes the partial answer part of the conversation: a run that was replaced has
+    its calls cancelled too, and there the next attempt answers anew.
+    """
+    model = _running(context, command)
+    if model is None:
         kept = bool(command.usage.requests or command.partial)
         return [_late(command, "interrupted", command.partial, command.usage)] if kept else []
+    active = context.control.turn(command.turn_id)
+    cancelling = active is not None and active.status.phase == "cancelling"
     payload = ModelInterrupted(
         ordinal=command.ordinal,
-        reason=command.reason,
+        reason="drained" if command.reason == "cancelled" and not cancelling else command.reason,
         partial=_settled(command.partial),
         usage=command.usage,
     )
@@ -116,22 +133,31 @@ def _settled(partial: tuple[Block, ...]) -> tuple[Block, ...]:
     return tuple(block for block in partial if not isinstance(block, ToolCall))
 
 
-def _decided(call: ToolCall, spec: CallSpec | None) -> list[Payload]:
-    known = spec is not None
+def _decided(call: ToolCall, spec: CallSpec | None, *, one_too_many: bool) -> list[Payload]:
+    refused = "too_many_calls" if one_too_many else "unknown_tool" if spec is None else None
     decided = ToolDecided(
         call_id=call.id,
         name=call.name,
-        decision="allow" if known else "deny",
-        source="no_policy" if known else "unknown_tool",
+        decision="allow" if refused is None else "deny",
+        source=refused or "no_policy",
         effect="once" if spec is None else spec.effect,
         arguments_digest=digest_of(call.arguments),
         reconcilable=spec is not None and spec.reconcilable,
     )
-    if known:
+    if refused is None:
         return [decided]
-    text = Text(text=f"There is no tool named {call.name!r}.")
-    refused = ToolFinished(call_id=call.id, name=call.name, ordinal=0, outcome="error", output=(text,))
-    return [decided, refused]
+    why = (
+        f"This is more than the {CALLS_PER_STEP_MAX} calls that one step may make; it was not run."
+        if one_too_many
+        else f"There is no tool named {_shortened(call.name)!r}."
+    )
+    output = (Text(text=why),)
+    return [decided, ToolFinished(call_id=call.id, name=call.name, ordinal=0, outcome="error", output=output)]
+
+
+def _shortened(text: str) -> str:
+    """The text itself, or its beginning with a mark: what stands in control is bounded."""
+    return text if len(text) <= MESSAGE_CHARACTERS_MAX else f"{text[: MESSAGE_CHARACTERS_MAX - 1]}\u2026"
 
 
 def _late(

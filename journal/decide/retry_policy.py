@@ -45,12 +45,16 @@ def retry_delay_s(
         failure: the class of this failure.
         count: failures of this class in this step, this one included.
         limits: the agent's.
-        retry_after_s: what the provider asked for, which is never undercut.
+        retry_after_s: what the provider asked for, which is never undercut: when it is more than
+            `RETRY_AFTER_LONGEST_S` there is no next attempt.
         seed: makes the jitter; the same seed gives the same delay.
     """
     backoff = POLICY[failure]
     if backoff is None or count >= limits.model_attempts_max * backoff.attempts_factor:
         return None
+    asked_s = retry_after_s or 0.0
+    if asked_s > RETRY_AFTER_LONGEST_S:
+        return None
     jitter = 0.75 + digest(seed.encode())[0] / 512
     delay: float = min(backoff.first_s * 2 ** min(count - 1, 16), backoff.longest_s) * jitter
-    return max(delay, min(retry_after_s or 0.0, RETRY_AFTER_LONGEST_S))
+    return max(delay, asked_s)

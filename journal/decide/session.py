@@ -13,6 +13,8 @@ from turnwright.journal.commands import (
     SessionCommand,
 )
 from turnwright.journal.control import SessionControl
+from turnwright.journal.decide.context import UNKNOWN_SESSION
+from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
     Draft,
     Payload,
@@ -26,8 +28,9 @@ from turnwright.journal.entries import (
 
 def decide_session(control: SessionControl, command: SessionCommand) -> list[Draft] | Rejection:
     """May this happen to the session, and what does it record?"""
+    command = storable(command)
     if not isinstance(command, CreateSession) and not control.created:
-        return Rejection("unknown_session", "there is no such session; create it first")
+        return UNKNOWN_SESSION
     outcome = _payload(control, command)
     if isinstance(outcome, Rejection):
         return outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from turnwright.journal import entry_ids
+from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import (
     CancelThread,
     ClientCommand,
@@ -88,6 +89,8 @@ def resume_thread(context: Context, command: ResumeThread) -> Decision:
 
 def cancel_thread(context: Context, command: CancelThread) -> Decision:
     """Cancel the active turn and the queue."""
+    if context.control.active is None and not context.control.queued:
+        return Rejection("nothing_to_cancel", "no turn of the thread is active or queued")
     drafts = _cancel_active(context, "thread", command)
     return drafts + _cancel_queue(context, "thread", command)
 
@@ -97,15 +100,13 @@ def close_thread(context: Context, command: CloseThread) -> Decision:
     if context.control.closed:
         return Rejection("closed", "the thread is closed already")
     payload = ThreadClosed(mode=command.mode, principal=command.principal, reason=command.reason)
-    drafts = _one(command, payload)
+    drafts = [*_one(command, payload), *forsake_failed(context.control, "the thread was closed")]
     if command.mode == "cancel":
         drafts += _cancel_active(context, "close", command) + _cancel_queue(context, "close", command)
     return drafts
 
 
 def _closed(context: Context) -> Rejection | None:
-    if not context.session.created:
-        return Rejection("unknown_session", "there is no such session; create it first")
     if context.session.closed:
         return Rejection("session_closed", "the session is closed")
     return Rejection("thread_closed", "the thread is closed") if context.control.closed else None

@@ -94,9 +94,8 @@ def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
     if control.closed or context.session.closed:
         return Rejection("closed", "the thread or its session is closed")
     who = {"principal": command.principal, "reason": command.reason}
-    drafts = [
-        status_draft(status.turn_id, TurnRetried(revision=status.revision + 1, **who))  # type: ignore[arg-type]
-    ]
+    retried = TurnRetried(revision=status.revision + 1, session_seq=context.session.seq, **who)  # type: ignore[arg-type]
+    drafts = [status_draft(status.turn_id, retried)]
     if control.pause.on and control.pause.source == "on_failure":
         lifted = ThreadResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
         drafts.append(Draft(entry_ids.command(command.request_id, 1), lifted))

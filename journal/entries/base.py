@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from turnwright.journal.canonical import encode, repair
+from turnwright.journal.canonical import NESTING_LEVELS_MAX, encode, repair
 from turnwright.journal.messages import Frozen
 
 REGISTRY: dict[str, type[Payload]] = {}
+_ENVELOPING_LEVELS = 20
 
 
 class Payload(Frozen):
@@ -32,7 +33,8 @@ class Payload(Frozen):
 
     def body(self) -> bytes:
         """The canonical bytes that are stored; defaults are left out, so a new optional field is free."""
-        return encode(repair(self.model_dump(mode="json", exclude_defaults=True)))
+        dumped = self.model_dump(exclude_defaults=True)
+        return encode(repair(dumped, NESTING_LEVELS_MAX + _ENVELOPING_LEVELS))
 
 
 class ByPrincipal(Payload):
@@ -69,8 +71,9 @@ class Draft:
 
     @property
     def type(self) -> str:
-        """The entry's type, such as `turn.queued`."""
-        return self.payload.TYPE
+        """The entry's type, such as `turn.queued`; also of one whose payload was erased or is unknown."""
+        payload = self.payload
+        return payload.type if isinstance(payload, Unreadable | Erased) else payload.TYPE
 
     def at(self, seq: int, at_us: int) -> Entry:
         """The entry this draft becomes under that number and time; the store adds position and hashes."""

@@ -113,9 +113,10 @@ class TurnFailed(Payload):
 
 
 class TurnRetried(ByPrincipal):
-    """A failed turn is at the head of the queue again."""
+    """A failed turn is at the head of the queue again; `session_seq` is how far the session's log had come."""
 
     TYPE: ClassVar[str] = "turn.retried"
+    session_seq: int = 0
     revision: int
 
 
