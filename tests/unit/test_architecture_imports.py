@@ -1,7 +1,7 @@
 """Who may import whom, as a table over roles; a role that is absent from a row is refused.
 
 `journal.pure` is what workflow code may load: it must stay free of I/O, so it never reaches the stores.
-`workflows.shared` is what travels between a workflow and the others: ids and payload types.
+`workflows.shared` is what travels between a workflow and the others: ids, payload types, and how one is woken.
 """
 
 import ast
@@ -16,9 +16,12 @@ ROLES = (
     ("turnwright.journal.sqlite", "journal.stores"),
     ("turnwright.journal.postgres", "journal.stores"),
     ("turnwright.journal.store", "journal.stores"),
+    ("turnwright.journal.drivers", "journal.stores"),
+    ("turnwright.journal.watchers", "journal.stores"),
     ("turnwright.journal", "journal.pure"),
     ("turnwright.workflows.ids", "workflows.shared"),
     ("turnwright.workflows.payloads", "workflows.shared"),
+    ("turnwright.workflows.waking", "workflows.shared"),
     ("turnwright.workflows", "workflows"),
     ("turnwright.activities", "activities"),
     ("turnwright.client", "client"),
