@@ -141,7 +141,9 @@ def next_of(action: Action, seq: int) -> Next:
             return Next("park", seq, why=why)
         case Stop(why):
             return Next("stop", seq, why=why)
-        case Start() | Record():
+        case Start():
+            return Next("stop", seq, why="not_claimed")
+        case Record():
             return Next("work", seq)
 
 

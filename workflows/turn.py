@@ -112,9 +112,11 @@ class TurnWorkflow:
                 case "park" | "stop":
                     if await self._leave():
                         return self._next.why
-                    self._next = await self._look()
+                    self._next = await self._claim()
 
     async def _claim(self) -> Next:
+        """Take the turn, or learn that there is nothing to take: a parked turn gives no claim until it goes on."""
+        self._woken = False
         claimed: Claimed = await journal_call("claim_turn", self._claim_input(), Claimed)
         self._epoch = claimed.epoch
         workflow.set_current_details(f"turn {self._given.turn}, epoch {self._epoch}")

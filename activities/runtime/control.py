@@ -42,6 +42,9 @@ async def claim_turn(parts: Parts, given: ClaimInput) -> Claimed:
         return Claimed(given.epoch, _GONE)
     if outcome.rejection is not None and outcome.rejection.code == "agent_unknown":
         return Claimed(given.epoch, Next("agent_unknown", outcome.control.seq))
+    if outcome.rejection is not None:
+        # The journal's epoch is another run's: whoever was refused a claim must not act under it.
+        return Claimed(given.epoch, next_of(outcome.action, outcome.control.seq))
     return Claimed(outcome.control.epoch, next_of(outcome.action, outcome.control.seq))
 
 

@@ -1,8 +1,9 @@
 """Control facts of a run: its claim of the turn, and its attempts' claims of operations.
 
 Rule: a claim needs the newest epoch and must be what `plan` gives now. The same nonce again is the same
-claim (its commit's answer was lost) and records nothing new. A run that finds its turn parked claims
-nothing: wake-ups of a paused turn would else count as runs without progress and fail it in the end.
+claim (its commit's answer was lost) and records nothing new. A run claims its turn once: what is retried
+later is another run's. A run that finds its turn parked claims nothing: wake-ups of a paused turn would
+else count as runs without progress and fail it in the end.
 """
 
 from __future__ import annotations
@@ -33,14 +34,22 @@ PRESENCE_LOST = Rejection("presence_lost", "others take this process for dead; a
 
 def look(context: Context, command: Look) -> Decision:
     """Nothing is recorded for a look itself; a run that is not the newest is told so."""
-    return [] if command.epoch is None or command.epoch == context.control.epoch else SUPERSEDED
+    return [] if command.epoch is None or _is_newest(context, command.epoch, command.run) else SUPERSEDED
+
+
+def _is_newest(context: Context, epoch: int, run: str) -> bool:
+    """Whether the epoch is the thread's and was given to this run.
+
+    A run whose own claim was refused knows the epoch too, that of the run before it.
+    """
+    return epoch == context.control.epoch and run in ("", context.control.run)
 
 
 def claim_run(context: Context, command: ClaimRun) -> Decision:
     """Give the run its epoch; start the turn if it is queued; pin the agent if it is not pinned yet."""
     control, turn_id = context.control, command.turn_id
-    if control.run == command.run and control.turn(turn_id) is not None:
-        return []
+    if control.run == command.run:
+        return [] if control.turn(turn_id) is not None else SUPERSEDED
     if control.epoch != command.start_epoch:
         return SUPERSEDED
     action = plan(control, context.session, context.facts, turn_id)
@@ -66,7 +75,7 @@ def request_model(context: Context, command: RequestModel) -> Decision:
     """Claim the model call: the pending input joins the context in the same batch."""
     control = context.control
     active = control.turn(command.turn_id)
-    if active is None or control.epoch != command.epoch:
+    if active is None or not _is_newest(context, command.epoch, command.run):
         return SUPERSEDED
     model = active.model
     known = _known_claim(context, command, None if model is None or model.step != command.step else model.claim)
@@ -96,7 +105,7 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     """Claim the tool call."""
     control = context.control
     active = control.turn(command.turn_id)
-    if active is None or control.epoch != command.epoch:
+    if active is None or not _is_newest(context, command.epoch, command.run):
         return SUPERSEDED
     call = active.call(command.call_id) if command.step == active.step else None
     known = _known_claim(context, command, None if call is None else call.claim)
