@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 from typing import Final
 
 from pydantic import ValidationError
@@ -17,11 +18,13 @@ from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.messages import ToolCall
 
 MESSAGE_CHARACTERS_MAX: Final = 4_000
+TRACEBACK_CHARACTERS_MAX: Final = 8_000
+TRACEBACK_FRAMES_MAX: Final = 20
 _INPUT_CHARACTERS_MAX = 100
 _PROBLEMS_MAX = 20
 _SECRET_CHARACTERS_MIN = 8
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|DSN", re.IGNORECASE)
-_PASSWORD_IN_URL = re.compile(r"(?P<start>\b[a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+(?=@)", re.IGNORECASE)
+_PASSWORD_IN_URL = re.compile(r"(?P<start>://[^\s:/@]{0,100}:)[^\s/@]{1,200}(?=@)")
 _HIDDEN = "***"
 
 
@@ -37,15 +40,22 @@ def told(error: BaseException) -> str:
         message = ""
     name = type(error).__name__
     text = message if isinstance(error, ToolError) and message else f"{name}: {message}" if message else name
-    return bounded(without_secrets(text))
+    # Cut twice: a secret that the first cut splits lies beyond the second.
+    return bounded(without_secrets(text[: 2 * MESSAGE_CHARACTERS_MAX]))
+
+
+def traced(error: BaseException) -> str:
+    """The end of an exception's traceback, for the log; a renderer that was given the exception itself took
+    most of a minute over a message of 100,000 characters.
+    """
+    lines = "".join(traceback.format_exception(error, limit=-TRACEBACK_FRAMES_MAX))
+    return repair_text(lines[-TRACEBACK_CHARACTERS_MAX:])
 
 
 def bounded(text: str) -> str:
     """The text in storable characters, cut where it becomes too long to help."""
     repaired = repair_text(text)
-    if len(repaired) <= MESSAGE_CHARACTERS_MAX:
-        return repaired
-    return f"{repaired[:MESSAGE_CHARACTERS_MAX]}… ({len(repaired) - MESSAGE_CHARACTERS_MAX} characters cut)"
+    return repaired if len(repaired) <= MESSAGE_CHARACTERS_MAX else f"{repaired[:MESSAGE_CHARACTERS_MAX]}…"
 
 
 def without_secrets(text: str) -> str:

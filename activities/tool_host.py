@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from turnwright.activities.reconcile import Reconciled, ReconcileStatus
 from turnwright.activities.tool_body import Body, Ended
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import malformed, told, unfit
+from turnwright.activities.tool_errors import malformed, told, traced, unfit
 from turnwright.activities.tool_output import OUTPUT_BYTES_MAX, Converted, OutputRefused, converted
 from turnwright.activities.tools import Tool
 from turnwright.journal.messages import Media, Outcome, Text, ToolCall, ToolResult
@@ -106,7 +106,7 @@ class ToolHost:
 
     def _ended(self, call: ToolCall, started: float, ended: Ended) -> ToolOutcome:
         if ended.error is not None:
-            log.warning("tool_failed", tool=call.name, call_id=call.id, exc_info=ended.error)
+            log.warning("tool_failed", tool=call.name, call_id=call.id, traceback=traced(ended.error))
             return _outcome(call, started, "error", Converted((Text(text=told(ended.error)),)))
         try:
             output = converted(ended.value, self._output_bytes_max)
@@ -122,8 +122,8 @@ class ToolHost:
         try:
             async with asyncio.timeout(tool.spec.timeout_s):
                 found = await tool.reconcile(ctx, call.arguments)
-        except Exception as error:
-            log.warning("reconcile_failed", tool=call.name, call_id=call.id, exc_info=error)
+        except Exception as error:  # noqa: BLE001 - a hook that fails has found out nothing
+            log.warning("reconcile_failed", tool=call.name, call_id=call.id, traceback=traced(error))
             return Reconciliation("unknown", (Text(text=told(error)),))
         return self._found(call, found)
 

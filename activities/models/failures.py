@@ -101,7 +101,7 @@ def failure_of(error: Exception, usage: Usage | None = None, *, streaming: bool)
 
 def message_of(error: Exception) -> str:
     """What the error says, bounded, storable, and without anything that looks like a key."""
-    said = str(error) or type(error).__name__
+    said = (str(error) or type(error).__name__)[: 2 * MESSAGE_CHARACTERS_MAX]
     return repair_text(_KEYS.sub(r"\1-…", said))[:MESSAGE_CHARACTERS_MAX]
 
 

@@ -102,9 +102,7 @@ class Peer:
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
 
     async def _stream(self, reply: Reply, writer: asyncio.StreamWriter) -> None:
-        writer.write(
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-        )
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
         for data in reply.chunks:
             writer.write(_framed(b"data: " + json.dumps(data).encode() + b"\n\n"))
         await writer.drain()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,9 +31,9 @@ async def served(*replies: Reply) -> AsyncIterator[tuple[Models, Peer]]:
             await models.aclose()
 
 
-def request(other: Peer, *messages: Message, **changes: Any) -> ModelRequest:
+def request(other: Peer, *messages: Message, settings: dict[str, Any] | None = None) -> ModelRequest:
     asked = messages or (user("What is 2 and 3?"),)
-    return ModelRequest("openai:tiny", "Be brief.", asked, (ADD,), base_url=other.url, **changes)
+    return ModelRequest("openai:tiny", "Be brief.", asked, (ADD,), settings or {}, base_url=other.url)
 
 
 async def failing(reply: Reply, partial: Partial | None = None) -> tuple[ModelFailure, Peer]:
@@ -84,7 +85,9 @@ def _more(index: int, arguments: str) -> dict[str, Any]:
     return {"index": index, "function": {"arguments": arguments}}
 
 
-@pytest.mark.parametrize("written", ['{"a": 1', "[1, 2]", '"five"', '{"a": NaN}', "{" * 2000, '{"a":' * 200 + "1" + "}" * 200])
+@pytest.mark.parametrize(
+    "written", ['{"a": 1', "[1, 2]", '"five"', '{"a": NaN}', "{" * 2000, '{"a":' * 200 + "1" + "}" * 200]
+)
 async def test_arguments_that_are_no_json_object_are_kept_as_they_were_written(written: str) -> None:
     response, _ = await answered(called(0, "add", written), *finished("tool_calls"))
     assert response.blocks == (ToolCall(id="call_0", name="add", malformed=written),)
@@ -141,7 +144,8 @@ async def test_outcomes_read_as_words_and_results_stand_behind_their_calls() -> 
         ToolResult(id="c2", name="add", outcome="unknown"),
         ToolResult(id="c3", name="add", output=(Text(text="half"),), outcome="interrupted"),
     )
-    conversation = (user("go"), Message(role="assistant", blocks=calls), Message(role="tool", blocks=results), user("and?"))
+    asked, answered_by = Message(role="assistant", blocks=calls), Message(role="tool", blocks=results)
+    conversation = (user("go"), asked, answered_by, user("and?"))
     _, other = await answered(*words("ok"), *finished("stop"), messages=conversation)
     sent = other.asked[0]["messages"]
     assert [m["role"] for m in sent] == ["system", "user", "assistant", "tool", "tool", "tool", "tool", "user"]
@@ -154,7 +158,7 @@ async def test_an_image_goes_by_url_or_by_its_bytes() -> None:
     by_blob, lost = Media(mime="image/png", blob="ab"), Media(mime="image/png", blob="gone")
     asked = Message(role="user", blocks=(Text(text="Look:"), by_url, by_blob, lost))
     async with served(Reply(chunks=(*words("ok"), *finished("stop")))) as (models, other):
-        await models.respond(request(other, asked, blobs={"ab": b"\x89PNG"}), Partial())
+        await models.respond(replace(request(other, asked), blobs={"ab": b"\x89PNG"}), Partial())
     content = other.asked[0]["messages"][1]["content"]
     assert content[0] == {"type": "text", "text": "Look:"}
     assert content[1]["image_url"]["url"] == "https://example.com/a.png"
@@ -271,7 +275,8 @@ async def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
 
 async def test_an_empty_conversation_and_an_unknown_provider_are_invalid() -> None:
     models = Models()
-    for bad in (ModelRequest("openai:x", base_url="http://127.0.0.1:9/v1"), ModelRequest("nobody:x", messages=(user("hi"),))):
+    empty = ModelRequest("openai:x", base_url="http://127.0.0.1:9/v1")
+    for bad in (empty, ModelRequest("nobody:x", messages=(user("hi"),))):
         with pytest.raises(ModelFailure) as caught:
             await models.respond(bad, Partial())
         assert caught.value.failure == "invalid"
