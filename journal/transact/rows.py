@@ -110,7 +110,7 @@ def clock() -> Script[int]:
 
 
 def _thread(key: ThreadKey, row: Row) -> ThreadRow:
-    control = _read(ThreadControl, row[6], row[7], key.canonical)
+    control = read_control(ThreadControl, row[6], row[7], key.canonical)
     if not key.is_session_log and control.seq != row[2]:
         raise StoreCorrupt(f"the control is at seq {control.seq}, the head at {row[2]}", key.canonical, row[2])
     return ThreadRow(
@@ -132,11 +132,12 @@ def _thread(key: ThreadKey, row: Row) -> ThreadRow:
 def _session(row: Row | None, key: SessionKey) -> SessionRow | None:
     if row is None:
         return None
-    control = _read(SessionControl, row[1], row[2], key.canonical)
+    control = read_control(SessionControl, row[1], row[2], key.canonical)
     return SessionRow(row[0], control, deleted=row[3] is not None)
 
 
-def _read(kind: type[C], body: bytes, version: int, where: str) -> C:
+def read_control(kind: type[C], body: bytes, version: int, where: str) -> C:
+    """A stored control, unless a newer version wrote it or it cannot be read."""
     if version > REDUCER_VERSION:
         raise NewerReducer(
             f"{where} was written by reducer version {version}, this process has {REDUCER_VERSION}; upgrade it"

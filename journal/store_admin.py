@@ -1,0 +1,77 @@
+"""Reads of a journal for operators and clients: lists, and turns with their surroundings.
+
+Rule: functions over a journal, each one script on one snapshot. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal.entries import Entry
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.store import Journal
+from turnwright.journal.transact import listing, overview
+from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
+from turnwright.journal.why import Scene
+
+PAGE_ITEMS_MAX = 500
+PAGE_ENTRIES_MAX = 500
+
+
+async def list_turns(
+    journal: Journal, wanted: TurnFilter, after: str | None = None, limit: int = 50
+) -> Page[TurnSeen] | None:
+    """Turns of a tenant, newest first; None when the filter names a session that does not exist."""
+    return await journal.driver.read(lambda: listing.list_turns(wanted, after, _bounded(limit)))
+
+
+async def list_sessions(
+    journal: Journal, tenant: str, user: str = listing.ANY_USER, after: str | None = None, limit: int = 50
+) -> Page[SessionSeen]:
+    """Sessions of a tenant, newest first."""
+    return await journal.driver.read(lambda: listing.list_sessions(tenant, user, after, _bounded(limit)))
+
+
+async def list_threads(
+    journal: Journal, key: SessionKey, after: str | None = None, limit: int = 50
+) -> Page[ThreadSeen] | None:
+    """Threads of a session, oldest first; None when there is no such session."""
+    return await journal.driver.read(lambda: listing.list_threads(key, after, _bounded(limit)))
+
+
+async def see_turn(journal: Journal, key: ThreadKey, turn_id: str) -> Scene | None:
+    """A turn with everything around it, of one moment."""
+    return await journal.driver.read(lambda: overview.see_turn(key, turn_id))
+
+
+async def see_thread(journal: Journal, key: ThreadKey) -> ThreadSeen | None:
+    """A thread as it is now."""
+    return await journal.driver.read(lambda: overview.see_thread(key))
+
+
+async def see_session(journal: Journal, key: SessionKey) -> SessionSeen | None:
+    """A session as it is now."""
+    return await journal.driver.read(lambda: overview.see_session(key))
+
+
+async def read_turn_page(
+    journal: Journal, key: ThreadKey, turn_id: str, after_seq: int = 0, limit: int = PAGE_ENTRIES_MAX
+) -> TurnPage | None:
+    """The entries of one turn after a place in its thread."""
+    limit = max(1, min(limit, PAGE_ENTRIES_MAX))
+    return await journal.driver.read(lambda: overview.read_turn_page(key, turn_id, after_seq, limit))
+
+
+async def find_turn_entry(journal: Journal, key: ThreadKey, turn_id: str, entry_id: str) -> Entry | None:
+    """One entry of a turn."""
+    return await journal.driver.read(lambda: overview.find_turn_entry(key, turn_id, entry_id))
+
+
+async def find_turns_named(
+    journal: Journal, tenant: str, beginning: str, limit: int = 5
+) -> tuple[tuple[str, ThreadKey], ...]:
+    """Turns of a tenant whose id begins so, with their threads."""
+    return await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+
+
+def _bounded(limit: int) -> int:
+    return max(1, min(limit, PAGE_ITEMS_MAX))

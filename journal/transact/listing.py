@@ -1,0 +1,151 @@
+"""Lists of turns, sessions and threads, in pages.
+
+Rule: the place to go on is a value of the last item, so a page never shifts when something new arrives. Newest
+first; threads oldest first.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Row, Script, rows
+from turnwright.journal.shown import PHASES, ShownStatus, phases_shown_as, shown_status
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals
+from turnwright.journal.transact.rows import SessionRow, find_session, read_control
+from turnwright.journal.turn_status import Phase, TurnStatus
+
+T = TypeVar("T")
+SCANNED_ROWS_MAX = 2_000
+ANY_USER = ""
+ANONYMOUS = "-"
+_NEWEST = (2**62, "~")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some items of a list; `next` goes on behind them, None: that was all."""
+
+    items: tuple[T, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSeen:
+    """A turn in a list."""
+
+    key: ThreadKey
+    status: TurnStatus
+    shown: ShownStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFilter:
+    """Which turns of a tenant to list. `user`: `ANY_USER`, `ANONYMOUS`, or a name behind a plus."""
+
+    tenant: str
+    session: SessionKey | None = None
+    user: str = ANY_USER
+    agent: str = ""
+    thread: str = ""
+    phases: tuple[Phase, ...] = field(default=PHASES)
+    shown: ShownStatus | None = None
+
+    @property
+    def wanted(self) -> tuple[Phase, ...]:
+        """The phases that can be in the list."""
+        possible = PHASES if self.shown is None else phases_shown_as(self.shown)
+        return tuple(phase for phase in self.phases if phase in possible)
+
+
+def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page[TurnSeen] | None]:
+    """A page of turns, newest first; None when the filter's session does not exist.
+
+    What is shown depends on thread and session, so rows are filtered here; one call looks at a bounded number of
+    them, and may give fewer than `limit` with more to come.
+    """
+    statement, scope = "turns_of_tenant", (wanted.agent, wanted.user)
+    owner: str | int = wanted.tenant
+    if wanted.session is not None:
+        session = yield from find_session(wanted.session)
+        if session is None or session.deleted:
+            return None
+        statement, scope, owner = "turns_of_session", (wanted.agent, wanted.thread), session.id
+    phases = f",{','.join(wanted.wanted)},"
+    items: list[TurnSeen] = []
+    place, scanned = _place(after), 0
+    while scanned < SCANNED_ROWS_MAX:
+        batch = yield from rows(statement, owner, phases, *place, limit, *scope)
+        for row in batch:
+            scanned, place = scanned + 1, (row[1], row[0])
+            seen = _turn_seen(row)
+            if wanted.shown in (None, seen.shown):
+                items.append(seen)
+            if len(items) == limit:
+                return Page(tuple(items), _cursor(place))
+        if len(batch) < limit:
+            return Page(tuple(items))
+    return Page(tuple(items), _cursor(place))
+
+
+def list_sessions(tenant: str, user: str, after: str | None, limit: int) -> Script[Page[SessionSeen]]:
+    """A page of sessions, newest first; `user` as in `TurnFilter`."""
+    name = {ANY_USER: "sessions_of_tenant", ANONYMOUS: "sessions_of_nobody"}.get(user, "sessions_of_user")
+    named = (user[1:],) if name == "sessions_of_user" else ()
+    found = yield from rows(name, tenant, _id(after, 2**62), limit, *named)
+    items: list[SessionSeen] = []
+    for row in found:
+        control = read_control(SessionControl, row[2], row[3], row[1])
+        items.append(
+            (yield from session_totals(SessionKey(*json.loads(row[1])), SessionRow(row[0], control, deleted=False)))
+        )
+    return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
+
+
+def list_threads(key: SessionKey, after: str | None, limit: int) -> Script[Page[ThreadSeen] | None]:
+    """A page of a session's threads, oldest first; None when there is no such session."""
+    session = yield from find_session(key)
+    if session is None or session.deleted:
+        return None
+    found = yield from rows("threads_of_session", session.id, _id(after, 0), limit)
+    items = tuple(
+        ThreadSeen(
+            ThreadKey.parse(row[1]),
+            read_control(ThreadControl, row[2], row[3], row[1]),
+            session.control,
+            seq=row[4],
+            last_at_us=row[5],
+        )
+        for row in found
+    )
+    return Page(items, str(found[-1][0]) if len(found) == limit else None)
+
+
+def _turn_seen(row: Row) -> TurnSeen:
+    status = TurnStatus.model_validate_json(bytes(row[2]))
+    control = read_control(ThreadControl, row[4], row[5], row[3])
+    session = read_control(SessionControl, row[6], row[7], row[3])
+    return TurnSeen(ThreadKey.parse(row[3]), status, shown_status(control, session, status))
+
+
+def _cursor(place: tuple[int, str]) -> str:
+    return f"{place[0]}.{place[1]}"
+
+
+def _place(cursor: str | None) -> tuple[int, str]:
+    if cursor is None:
+        return _NEWEST
+    created_us, _, turn_id = cursor.partition(".")
+    return _id(created_us, 0), turn_id
+
+
+def _id(cursor: str | None, default: int) -> int:
+    if cursor is None:
+        return default
+    if not (cursor.isascii() and cursor.isdecimal() and int(cursor) < 2**63):
+        raise InvalidInput(f"{cursor!r} is no place in a list; give the `next` of the page before")
+    return int(cursor)

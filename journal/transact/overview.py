@@ -1,0 +1,125 @@
+"""Reads for people: a turn, a thread or a session with its surroundings, and the entries of one turn.
+
+Rule: each is one snapshot, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.entries import Entry
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script, first, rows
+from turnwright.journal.transact.reading import entry_of
+from turnwright.journal.transact.rows import SessionRow, clock, find_session, find_thread
+from turnwright.journal.transact.turns import find_turn, front_turn
+from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.why import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """Entries of one turn. `through_seq`: up to here none is missing; `last`: nothing more was there, and it ended."""
+
+    entries: tuple[Entry, ...]
+    through_seq: int
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSeen:
+    """A thread with its session's control, its head, and the first of its queue."""
+
+    key: ThreadKey
+    control: ThreadControl
+    session: SessionControl
+    seq: int
+    last_at_us: int
+    front: TurnStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSeen:
+    """A session and what is in it."""
+
+    key: SessionKey
+    control: SessionControl
+    created_us: int
+    updated_us: int
+    threads: int
+    active: int
+    queued: int
+    last_at_us: int
+
+
+def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
+    """A turn and its surroundings; None when there is no such turn on the thread."""
+    row = yield from find_thread(key)
+    session = yield from find_session(key.session_key)
+    status = None if row is None else (yield from find_turn(turn_id, row.id))
+    if row is None or session is None or session.deleted or status is None:
+        return None
+    control, ahead, front = row.control, 0, None
+    if control.queued:
+        front = yield from front_turn(row.id)
+    if status.phase == "queued":
+        counted = yield from first("count_ahead", row.id, status.queue_order)
+        ahead = (0 if counted is None else int(counted[0])) + (control.active is not None)
+    now_us = yield from clock()
+    return Scene(key, status, control, session.control, front, ahead, now_us, row.at_us)
+
+
+def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:
+    """A thread as it is now."""
+    row = yield from find_thread(key)
+    session = yield from find_session(key.session_key)
+    if row is None or session is None or session.deleted:
+        return None
+    front = (yield from front_turn(row.id)) if row.control.queued else None
+    return ThreadSeen(key, row.control, session.control, row.seq, row.at_us, front)
+
+
+def see_session(key: SessionKey) -> Script[SessionSeen | None]:
+    """A session as it is now."""
+    session = yield from find_session(key)
+    if session is None or session.deleted:
+        return None
+    return (yield from session_totals(key, session))
+
+
+def read_turn_page(key: ThreadKey, turn_id: str, after_seq: int, limit: int) -> Script[TurnPage | None]:
+    """The entries of a turn after a place in its thread; None when there is no such turn."""
+    row = yield from find_thread(key)
+    status = None if row is None else (yield from find_turn(turn_id, row.id))
+    if row is None or status is None:
+        return None
+    found = yield from rows("turn_entries", row.id, turn_id, max(after_seq, status.queued_seq - 1), limit)
+    entries = tuple(entry_of(item, key.canonical) for item in found)
+    if len(entries) == limit:
+        return TurnPage(entries, entries[-1].seq, last=False)
+    return TurnPage(entries, max(row.seq, after_seq), last=status.finished)
+
+
+def find_turn_entry(key: ThreadKey, turn_id: str, entry_id: str) -> Script[Entry | None]:
+    """The entry of a turn with that id."""
+    row = yield from find_thread(key)
+    status = None if row is None else (yield from find_turn(turn_id, row.id))
+    if row is None or status is None:
+        return None
+    found = yield from first("turn_entry", row.id, turn_id, entry_id, status.queued_seq - 1)
+    return None if found is None else entry_of(found, key.canonical)
+
+
+def find_turns_named(tenant: str, beginning: str, limit: int) -> Script[tuple[tuple[str, ThreadKey], ...]]:
+    """Turns of a tenant whose id begins so, with their threads. Ids are lower-case hexadecimal behind `t-`."""
+    found = yield from rows("turns_named", tenant, beginning, f"{beginning}g", limit)
+    return tuple((row[0], ThreadKey.parse(row[1])) for row in found)
+
+
+def session_totals(key: SessionKey, session: SessionRow) -> Script[SessionSeen]:
+    """A session with the sums over its threads."""
+    row = yield from first("sessionsession_totals", session.id)
+    assert row is not None
+    created_us, updated_us, threads, active, queued, last_at_us = row
+    return SessionSeen(key, session.control, created_us, updated_us, threads, active, int(queued), last_at_us)

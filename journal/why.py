@@ -1,0 +1,251 @@
+"""Why a turn stands where it stands: one sentence, from the journal and who lives.
+
+Rule: it asks `plan`, as a run would, so nothing that can hold a turn is missing here. It never changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, ReconcileOp, Record, Start, ToolOp, Work
+from turnwright.journal.control import ActiveTurn, Claim, OpenInteraction, SessionControl, ThreadControl
+from turnwright.journal.driver import Presence
+from turnwright.journal.durations import human
+from turnwright.journal.facts import Facts
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.plan import plan
+from turnwright.journal.turn_status import TurnStatus
+
+QUIET_S = 15
+
+Code = Literal[
+    "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "operation", "worker_lost",
+    "no_worker", "agent_unknown", "due",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A turn and what stands around it, all of one moment.
+
+    `front` is the first of its thread's queue, `ahead` counts the turns that come before this one, and
+    `last_at_us` is when its thread's last entry was written.
+    """
+
+    key: ThreadKey
+    status: TurnStatus
+    control: ThreadControl
+    session: SessionControl
+    front: TurnStatus | None = None
+    ahead: int = 0
+    now_us: int = 0
+    last_at_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What a turn waits for: a stable code, a sentence, and since or until when (microseconds)."""
+
+    code: Code
+    text: str
+    since_us: int | None = None
+    until_us: int | None = None
+
+
+def why(scene: Scene, presences: Collection[Presence]) -> Why:
+    """What the turn waits for.
+
+    Args:
+        scene: the turn and its surroundings.
+        presences: every worker that left a trace, alive or not; one that is missing is dead.
+    """
+    if scene.status.finished:
+        return _finished(scene)
+    if scene.status.session_seq < scene.session.cancelled_seq and scene.status.phase != "cancelling":
+        return Why("cancelling", "Its session was cancelled: the next look at its thread cancels it.")
+    facts = Facts(now_us=scene.now_us, front=scene.front)
+    action = plan(scene.control, scene.session, facts, scene.status.turn_id)
+    match action:
+        case Park():
+            return _parked(scene)
+        case Delay(until_us=until_us):
+            return _delayed(scene, until_us)
+        case Work(running=running) if running:
+            return _running(scene, running, presences)
+        case Start() | Work() | Record():
+            return _due(scene, action, presences)
+        case _:
+            return _behind(scene, presences)
+
+
+def _finished(scene: Scene) -> Why:
+    status = scene.status
+    ago = human(scene.now_us - (status.ended_at_us or scene.now_us))
+    text = f"Nothing: it {'was cancelled' if status.phase == 'cancelled' else status.phase} {ago} ago"
+    text += f" ({status.code}: {status.message})" if status.message else f" ({status.code})" if status.code else ""
+    if status.phase == "failed":
+        failed = scene.control.failed
+        last = failed is not None and failed.turn_id == status.turn_id
+        text += "; `retry` puts it back at the head" if last else "; a later turn has started, so submit it anew"
+    return Why("finished", f"{text}.", status.ended_at_us)
+
+
+def _parked(scene: Scene) -> Why:
+    flags = _flags(scene)
+    asked = _questions(scene)
+    if flags:
+        also = f" It also waits for {asked}." if asked else ""
+        return Why("paused", f"It is paused: {' and '.join(flags)}.{also}")
+    return Why("waiting", f"It waits for {asked}.", until_us=_deadline(scene))
+
+
+def _flags(scene: Scene) -> list[str]:
+    """The flags that are set, each with what ends it."""
+    found = []
+    if scene.status.held:
+        found.append("its own pause is set (resume the turn)")
+    if scene.control.pause.on:
+        failed = scene.control.pause.source == "on_failure"
+        cause = "a failed turn put its thread on hold" if failed else "its thread's pause is set"
+        found.append(f"{cause} (resume the thread)")
+    if scene.session.pause.on:
+        found.append("its session's pause is set (resume the session)")
+    return found
+
+
+def _questions(scene: Scene) -> str:
+    active = scene.control.turn(scene.status.turn_id)
+    return "" if active is None else " and ".join(_question(active, i) for i in active.interactions)
+
+
+def _question(active: ActiveTurn, question: OpenInteraction) -> str:
+    call = active.call(question.call_id or "")
+    about = "" if call is None else f" about the call {call.call_id} of {call.name}"
+    if question.kind == "unknown_outcome":
+        return f"someone to say what became of it{about} (`reconcile`)"
+    return f"an answer to the {question.kind} {question.interaction_id}{about} (`respond`)"
+
+
+def _deadline(scene: Scene) -> int | None:
+    active = scene.control.turn(scene.status.turn_id)
+    known = [] if active is None else [i.deadline_us for i in active.interactions if i.deadline_us is not None]
+    return min(known, default=None)
+
+
+def _delayed(scene: Scene, until_us: int) -> Why:
+    active = scene.control.turn(scene.status.turn_id)
+    model = None if active is None else active.model
+    failures = {} if model is None else model.failures
+    counted = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in failures.items())
+    in_ = human(until_us - scene.now_us)
+    return Why("retry", f"It tries its model again in {in_}; the model failed so far: {counted}.", until_us=until_us)
+
+
+# -- what runs -------------------------------------------------------------------------------------
+
+
+def _running(scene: Scene, running: tuple[Op, ...], presences: Collection[Presence]) -> Why:
+    active = scene.control.active
+    assert active is not None, "only an active turn runs operations"
+    states = {presence.presence_id: presence.liveness.state for presence in presences}
+    found = [(op, claim) for op in running if (claim := _claim(active, op)) is not None]
+    texts = [_operation(scene, active, op, claim, states.get(claim.presence, "dead")) for op, claim in found]
+    lost = any(states.get(claim.presence, "dead") == "dead" for _, claim in found)
+    code, lead = _lead(scene, lost=lost)
+    return Why(code, f"{lead}{' and '.join(texts)}.", min((claim.at_us for _, claim in found), default=None))
+
+
+def _lead(scene: Scene, *, lost: bool) -> tuple[Code, str]:
+    if scene.status.phase == "cancelling":
+        return "cancelling", "It is cancelled when what runs has ended: "
+    if _flags(scene):
+        return "pausing", "It pauses when what runs has ended: "
+    return ("worker_lost" if lost else "operation"), "It waits for its operation: "
+
+
+def _claim(active: ActiveTurn, op: Op) -> Claim | None:
+    if isinstance(op, ModelOp):
+        return None if active.model is None else active.model.claim
+    call = active.call(op.call_id)
+    return None if call is None else call.claim
+
+
+def _operation(scene: Scene, active: ActiveTurn, op: Op, claim: Claim, state: str) -> str:
+    what = f"{_named(active, op)} has run on {claim.presence} for {human(scene.now_us - claim.at_us)}"
+    if op.ordinal > 1:
+        what += f" (attempt {op.ordinal})"
+    return what + _SIGNS.get(state, "")
+
+
+_SIGNS = {
+    "dead": ", which is gone: another worker takes over",
+    "lapsed": ", which gives no sign of life: another worker takes over when its time is up",
+}
+
+
+def _named(active: ActiveTurn, op: Op) -> str:
+    if isinstance(op, ModelOp):
+        return f"the model call of step {op.step}"
+    call = active.call(op.call_id)
+    return f"the call {op.call_id} of {'a tool' if call is None else call.name}"
+
+
+# -- what nobody has begun -------------------------------------------------------------------------
+
+
+def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
+    next_ = _next(scene, action)
+    alive = [presence for presence in presences if presence.liveness.state == "alive"]
+    if not alive:
+        return Why("no_worker", f"No worker is alive to {next_}; start one with `turnwright worker`.")
+    agents = [_agents(presence) for presence in alive]
+    if all(known is not None and scene.key.agent not in known for known in agents):
+        others = ", ".join(sorted({name for known in agents for name in known or ()})) or "none"
+        text = f"No live worker knows the agent {scene.key.agent} to {next_}; the agents they know: {others}."
+        return Why("agent_unknown", text)
+    quiet_us = scene.now_us - scene.last_at_us
+    text = f"A worker is about to {next_}"
+    if quiet_us > QUIET_S * 1_000_000:
+        text += f", but nothing has happened for {human(quiet_us)}: see whether Temporal answers"
+    return Why("due", f"{text}.", scene.last_at_us)
+
+
+def _agents(presence: Presence) -> frozenset[str] | None:
+    """The agents a worker says it knows; None: it does not say."""
+    agents = presence.info.get("agents")
+    return frozenset(map(str, agents)) if isinstance(agents, list | tuple) else None
+
+
+def _next(scene: Scene, action: Action) -> str:
+    active = scene.control.turn(scene.status.turn_id)
+    match action:
+        case Start():
+            return "start it"
+        case Record(fact=fact):
+            return _RECORDS.get(fact, f"record that it is {fact}")
+        case Work(start=start) if start and active is not None:
+            return " and ".join(_VERBS[type(op)](active, op) for op in start)
+        case _:
+            return "go on with it"
+
+
+_RECORDS = {"asked": "ask what became of a call", "continued": "go on with it"}
+_VERBS: dict[type[Op], Callable[[ActiveTurn, Op], str]] = {
+    ModelOp: lambda active, op: f"make {_named(active, op)}",
+    ToolOp: lambda active, op: f"run {_named(active, op)}",
+    ReconcileOp: lambda active, op: f"ask the tool what became of {_named(active, op)}",
+}
+
+
+def _behind(scene: Scene, presences: Collection[Presence]) -> Why:
+    active = scene.control.active
+    head = scene.front if active is None else active.status
+    if head is None or head.turn_id == scene.status.turn_id:
+        return Why("due", "It is about to be looked at.")
+    others = "one other turn" if scene.ahead <= 1 else f"{scene.ahead} other turns"
+    inner = why(replace(scene, status=head, ahead=0), presences)
+    own = " and paused itself" if scene.status.held else ""
+    text = f"It is queued behind {others}{own}; of the head, {head.turn_id}: {inner.text}"
+    return Why("behind", text, inner.since_us, inner.until_us)
