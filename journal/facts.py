@@ -35,14 +35,17 @@ class Facts:
     def after(self, entries: Iterable[Entry]) -> Facts:
         """The facts once these entries are committed: rows follow their entries.
 
-        The front is then the first of the known rows that is still queued; None when none is known.
+        A front that left the queue is followed by the first of the other rows that is still queued.
         """
         rows = {row.turn_id: row for row in (*self.queue, *(r for r in (self.front, self.turn) if r is not None))}
         for entry in entries:
             row = rows.get(entry.turn_id or "")
             if row is not None:
                 rows[row.turn_id] = evolve_status(row, entry)
-        queue = tuple(rows[row.turn_id] for row in self.queue)
-        queued = sorted((r for r in rows.values() if r.phase == "queued"), key=lambda r: r.queue_order)
-        turn = None if self.turn is None else rows[self.turn.turn_id]
-        return replace(self, turn=turn, front=queued[0] if queued else None, queue=queue)
+        queued = sorted((row for row in rows.values() if row.phase == "queued"), key=lambda row: row.queue_order)
+        return replace(
+            self,
+            turn=None if self.turn is None else rows[self.turn.turn_id],
+            front=None if self.front is None or not queued else queued[0],
+            queue=tuple(rows[row.turn_id] for row in self.queue),
+        )

@@ -65,8 +65,7 @@ def run_thread(
     facts = yield from _facts(row, session, command, terms)
     settled = settle(row.control, session, facts)
     control = fold_drafts(row.control, settled, facts.now_us)
-    if settled and control.active is None and control.queued:
-        facts = replace(facts, front=_after_settling(facts, settled))
+    facts = facts.after(draft.at(row.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
     decision = decide(control, session, facts, command)
     rejection = decision if isinstance(decision, Rejection) else None
     drafts = [] if isinstance(decision, Rejection) else decision
@@ -77,12 +76,6 @@ def run_thread(
         yield from store_blobs(row, command.blobs)
     everything = [*settled, *drafts, *advanced.drafts]
     return (yield from _commit(row, everything, advanced, rejection, facts))
-
-
-def _after_settling(facts: Facts, settled: list[Draft]) -> TurnStatus | None:
-    """The front once settling cancelled some of the queue; unknown (None) when it was the front itself."""
-    gone = {draft.turn_id for draft in settled}
-    return None if facts.front is None or facts.front.turn_id in gone else facts.front
 
 
 def _advance(
