@@ -108,8 +108,11 @@ class Driver(Protocol):
         """Finish what was accepted, free every lock, disconnect. Harmless twice."""
         ...
 
-    async def migrate(self) -> int:
-        """Bring the tables up to this version of the code, under a lock; returns the schema's version."""
+    async def migrate(self, to: int | None = None) -> int:
+        """Bring the tables up to this version of the code (or to step `to`); returns the schema's version.
+
+        One process at a time does it, the others wait and find it done.
+        """
         ...
 
     async def schema_version(self) -> int:

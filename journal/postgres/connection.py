@@ -5,6 +5,7 @@ wait, and generic plans (a plan for each set of values cost a third of the speed
 never reach a message.
 """
 
+import contextlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ class Server:
     def place(self) -> str:
         """The server and database for messages, without credentials."""
         parts = urlsplit(self.dsn)
-        return f"{parts.hostname or 'local'}{f':{parts.port}' if parts.port else ''}{parts.path} ({self.schema})"
+        return f"{parts.netloc.rpartition('@')[2] or 'local'}{parts.path} ({self.schema})"
 
     async def connect(self, **settings: str) -> Connection:
         """One connection outside the pool, with these settings on top."""
@@ -117,6 +118,12 @@ async def close(connection: Connection | None) -> None:
     try:
         await connection.close(timeout=1.0)
     except FAILURES:
+        connection.terminate()
+
+
+def drop(connection: Connection) -> None:
+    """Close it hard; a pool may have taken a broken one back already."""
+    with contextlib.suppress(*FAILURES):
         connection.terminate()
 
 

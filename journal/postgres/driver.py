@@ -90,9 +90,9 @@ class PostgresDriver:
         await self._notifier.stop()
         await self._holds.stop()
 
-    async def migrate(self) -> int:
-        """Bring the tables up to this version of the code."""
-        version = await migrating.migrate(self._server)
+    async def migrate(self, to: int | None = None) -> int:
+        """Bring the tables up to this version of the code, or to step `to`."""
+        version = await migrating.migrate(self._server, to)
         log.info("journal_migrated", place=self._server.place, version=version)
         return version
 
@@ -192,8 +192,9 @@ class PostgresDriver:
             raise StoreUnavailable("the journal is not open; start the driver first")
         await self._listener.open()
 
-    def _heard(self, pid: int, topics: list[str] | None) -> None:
-        if self._notifier is None or pid != self._notifier.pid:  # own commits woke at once
+    def _heard(self, pid: int | None, topics: list[str] | None) -> None:
+        own = self._notifier is not None and pid == self._notifier.pid
+        if not own:  # own commits woke at once
             self._watchers.wake(topics)
 
     async def _point(self, name: str) -> None:

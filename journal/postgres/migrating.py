@@ -18,8 +18,8 @@ _RECORD = """
 _DONE = "INSERT INTO migrations VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
 
 
-async def migrate(server: Server) -> int:
-    """Apply what is missing; returns the version reached."""
+async def migrate(server: Server, to: int | None = None) -> int:
+    """Apply what is missing, up to step `to`; returns the version reached."""
     connection = await server.connect()
     try:
         await connection.execute("SELECT pg_advisory_lock($1)", lock_key(server.schema, "migrate", ""))
@@ -27,7 +27,7 @@ async def migrate(server: Server) -> int:
             await connection.execute(f"CREATE SCHEMA {server.schema}")
         await connection.execute(_RECORD)
         done = await _version(connection)
-        for step in migrations("postgres"):
+        for step in migrations("postgres")[:to]:
             if step.version > done:
                 await _apply(connection, step)
         return await _version(connection)

@@ -32,7 +32,7 @@ class Notifier:
     """Tells; `publish` never waits."""
 
     def __init__(self, server: Server) -> None:
-        self.pid = 0
+        self.pid = -1
         self._server = server
         self._pending: set[str] = set()
         self._wake = asyncio.Event()
@@ -85,7 +85,7 @@ class Notifier:
 class Listener:
     """Hears, from the first `open` on, and says `heard(None)` whenever it may have missed something."""
 
-    def __init__(self, server: Server, heard: Callable[[int, list[str] | None], None]) -> None:
+    def __init__(self, server: Server, heard: Callable[[int | None, list[str] | None], None]) -> None:
         self._server = server
         self._heard = heard
         self._opening = asyncio.Lock()
@@ -132,5 +132,5 @@ class Listener:
                 await asyncio.sleep(delay_s)
                 delay_s = min(delay_s * 2, RECONNECT_MAX_S)
             else:
-                self._heard(0, None)
+                self._heard(None, None)
                 return

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, assert_never
 
 from turnwright.journal.errors import StoreCorrupt, StoreUnavailable
 from turnwright.journal.postgres.client import Connection
-from turnwright.journal.postgres.connection import FAILURES, SURVIVED, Server
+from turnwright.journal.postgres.connection import FAILURES, SURVIVED, Server, drop
 from turnwright.journal.postgres.locks import lock_key
 from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Query, Row, Script, Touch
 from turnwright.journal.statements import statement
@@ -115,13 +115,13 @@ class Runner:
         try:
             broken = isinstance(why, StoreUnavailable) and not isinstance(why.__cause__, SURVIVED)
             if broken or connection.is_closed():
-                connection.terminate()
+                drop(connection)
             elif connection.is_in_transaction():
                 await connection.execute("ROLLBACK", timeout=ROLLBACK_TIMEOUT_S)
         except FAILURES:
-            connection.terminate()
+            drop(connection)
         except BaseException:
-            connection.terminate()
+            drop(connection)
             raise
 
 

@@ -14,7 +14,7 @@ from turnwright.journal.errors import StoreCorrupt, StoreError, StoreUnavailable
 APPLICATION_ID = 0x54574A31
 LIBRARY_MIN = (3, 37, 0)
 WAL_RESET_FIXED = (3, 51, 3)
-BUSY_TIMEOUT_S = 5.0
+READER_BUSY_TIMEOUT_S = 5.0
 CACHED_STATEMENTS = 256
 
 _PRAGMAS = """
@@ -33,11 +33,11 @@ def check_library() -> None:
         )
 
 
-def open_writer(path: Path) -> sqlite3.Connection:
+def open_writer(path: Path, busy_timeout_s: float) -> sqlite3.Connection:
     """The process's one writing connection; makes the file if there is none."""
     if not path.parent.is_dir():
         raise StoreUnavailable(f"the folder of the journal {path} does not exist; create {path.parent}")
-    connection = _connect(path, "rwc")
+    connection = _connect(path, "rwc", busy_timeout_s)
     try:
         _check_owner(connection, path)
         connection.execute("PRAGMA page_size = 4096")
@@ -56,7 +56,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that can only read."""
-    connection = _connect(path, "rw")
+    connection = _connect(path, "rw", READER_BUSY_TIMEOUT_S)
     try:
         connection.executescript(f"{_PRAGMAS}; PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON")
     except sqlite3.Error as error:
@@ -84,12 +84,12 @@ def translated(error: sqlite3.Error, path: Path, statement: str | None = None) -
     return StoreError(f"{path}: {error}{where}")
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}",
             uri=True,
-            timeout=BUSY_TIMEOUT_S,
+            timeout=busy_timeout_s,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=CACHED_STATEMENTS,

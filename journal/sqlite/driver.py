@@ -53,7 +53,7 @@ class SqliteDriver:
         """Open the file, or make it."""
         check_library()
         self._loop = asyncio.get_running_loop()
-        connection = await asyncio.to_thread(open_writer, self.path)
+        connection = await asyncio.to_thread(open_writer, self.path, self._lock_timeout_s)
         folder = self.path.with_name(f"{self.path.name}-locks")
         folder.mkdir(exist_ok=True)
         self._holds = Holds(folder)
@@ -74,15 +74,15 @@ class SqliteDriver:
             writer.fail_queued("the journal was closed while another process held its write lock")
         await self._holds.release()
 
-    async def migrate(self) -> int:
-        """Bring the tables up to this version of the code."""
-        version = await self._submit(Job(self._future(), task=migrate))
+    async def migrate(self, to: int | None = None) -> int:
+        """Bring the tables up to this version of the code, or to step `to`."""
+        version = await self.run_task(lambda runner: migrate(runner, to))
         log.info("journal_migrated", path=str(self.path), version=version)
-        return int(version)
+        return version
 
     async def schema_version(self) -> int:
         """The number of the last migration applied."""
-        return int(await self._submit(Job(self._future(), task=schema_version)))
+        return await self.run_task(schema_version)
 
     async def write(self, script: Callable[[], Script[T]]) -> T:
         """Run it in the next group."""
@@ -118,6 +118,11 @@ class SqliteDriver:
     async def leader(self, name: str) -> Liveness:
         """How whoever leads is doing."""
         return await asyncio.to_thread(self._open_holds().leader, name)
+
+    async def run_task(self, task: Callable[[Runner], T]) -> T:
+        """Run it on the writing connection under the write lock, outside any transaction (maintenance)."""
+        result: T = await self._submit(Job(self._future(), task=task))
+        return result
 
     def committed(self, jobs: list[Job]) -> None:
         """Called by the writer: wake who watches, then answer who wrote."""

@@ -18,10 +18,10 @@ _RECORD = """
 """
 
 
-def migrate(runner: Runner) -> int:
-    """Apply what is missing; returns the version reached."""
+def migrate(runner: Runner, to: int | None = None) -> int:
+    """Apply what is missing, up to step `to`; returns the version reached."""
     done = schema_version(runner)
-    for step in migrations("sqlite"):
+    for step in migrations("sqlite")[:to]:
         if step.version > done:
             _apply(runner, step)
     return schema_version(runner)

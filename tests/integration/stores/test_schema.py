@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.stores.conftest import Look
+from tests.integration.stores.conftest import Look, look_at
 from tests.integration.stores.seeds import remember, remembers
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
@@ -61,3 +61,65 @@ async def test_both_dialects_have_the_same_statements_where_scripts_use_them(dri
     }
     shared = [set(statements(dialect)) - own[dialect] for dialect in ("sqlite", "postgres")]
     assert shared[0] == shared[1]
+
+
+async def test_a_store_from_any_older_version_ends_like_one_from_scratch(driver: Driver, journal_url: str) -> None:
+    scratch = await schema_of(journal_url)
+    for version in range(len(migrations(driver.dialect))):
+        url = beside(journal_url, f"from_{version}")
+        older = open_driver(url)
+        await older.start()
+        assert await older.migrate(to=version) == version
+        await older.migrate()
+        assert await schema_of(url) == scratch
+        await older.stop()
+
+
+async def test_both_stores_have_the_same_columns(sqlite_url: str, postgres_url: str) -> None:
+    columns = []
+    for url in (sqlite_url, postgres_url):
+        driver = open_driver(url)
+        await driver.start()
+        await driver.migrate()
+        columns.append({(table, column) for table, column, *_ in await columns_of(url)})
+        await driver.stop()
+    only_postgres = columns[1] - columns[0]
+    assert columns[0] <= columns[1]
+    assert {table for table, _ in only_postgres} == {"presences", "sessions", "threads"}
+    assert {column for table, column in only_postgres if table != "presences"} == {"key_digest"}
+
+
+def beside(journal_url: str, name: str) -> str:
+    return journal_url.replace("journal.db", f"{name}.db") if "sqlite" in journal_url else f"{journal_url}_{name}"
+
+
+async def columns_of(url: str) -> list[tuple[str, ...]]:
+    if url.startswith("sqlite"):
+        return await look_at(
+            url,
+            'SELECT m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk FROM sqlite_master m'
+            " JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY 1, 2",
+        )
+    return await look_at(
+        url,
+        "SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity"
+        " FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 2",
+    )
+
+
+async def schema_of(url: str) -> list[tuple[str, ...]]:
+    """Everything about tables, columns, storage and indexes that a migration could get wrong."""
+    if url.startswith("sqlite"):
+        return await look_at(url, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")
+    indexes = await look_at(
+        url,
+        "SELECT indexname, replace(indexdef, current_schema(), '') FROM pg_indexes"
+        " WHERE schemaname = current_schema() ORDER BY 1",
+    )
+    storage = await look_at(
+        url,
+        "SELECT c.relname, a.attname, a.attstorage::text, c.reloptions::text, a.attnum::text FROM pg_class c"
+        " JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+        " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' ORDER BY 1, 2",
+    )
+    return await columns_of(url) + indexes + storage
