@@ -28,6 +28,7 @@ from turnwright.journal.plan import plan
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.transact.appending import append_drafts, store_blobs
+from turnwright.journal.transact.deadlines import note_deadline
 from turnwright.journal.transact.rows import ThreadRow, clock, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
@@ -120,6 +121,7 @@ def _commit(
         numbered = tuple(d.at(row.seq + n, facts.now_us) for n, d in enumerate(drafts, start=1))
         turns = yield from project_turns(row, numbered)
         runnable = yield from _runnable(row, control, facts)
+        yield from note_deadline(row, control)
         entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable)
     due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
     return Outcome(rejection, entries, control, turns, advanced.action, row.id, facts.now_us, checkpoint_due=due)

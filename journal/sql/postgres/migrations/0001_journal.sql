@@ -54,12 +54,21 @@ CREATE TABLE threads (
 CREATE INDEX threads_by_session ON threads (session_id, id);
 CREATE INDEX threads_with_work ON threads (id) WHERE runnable = 1;
 
+-- What the sweeper remembers of a thread; losing it costs a needless wake-up. `seq` is where the thread stood,
+-- `wakes` how often it was woken there in vain.
 CREATE TABLE hints (
     thread_id bigint PRIMARY KEY,
+    seq bigint NOT NULL,
     next_check_at_us bigint NOT NULL,
-    planned_at_us bigint NOT NULL,
-    backoff integer NOT NULL DEFAULT 0
+    wakes integer NOT NULL
 ) WITH (fillfactor = 50);
+
+-- The earliest deadline of a thread's open questions; a projection of its control.
+CREATE TABLE deadlines (
+    thread_id bigint PRIMARY KEY,
+    due_us bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX deadlines_by_time ON deadlines (due_us);
 
 CREATE TABLE entries (
     thread_id bigint NOT NULL,

@@ -50,12 +50,21 @@ CREATE TABLE threads (
 CREATE INDEX threads_by_session ON threads (session_id, id);
 CREATE INDEX threads_with_work ON threads (id) WHERE runnable = 1;
 
+-- What the sweeper remembers of a thread; losing it costs a needless wake-up. `seq` is where the thread stood,
+-- `wakes` how often it was woken there in vain.
 CREATE TABLE hints (
     thread_id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
     next_check_at_us INTEGER NOT NULL,
-    planned_at_us INTEGER NOT NULL,
-    backoff INTEGER NOT NULL DEFAULT 0
+    wakes INTEGER NOT NULL
 ) STRICT;
+
+-- The earliest deadline of a thread's open questions; a projection of its control.
+CREATE TABLE deadlines (
+    thread_id INTEGER PRIMARY KEY,
+    due_us INTEGER NOT NULL
+) STRICT;
+CREATE INDEX deadlines_by_time ON deadlines (due_us);
 
 CREATE TABLE entries (
     thread_id INTEGER NOT NULL,

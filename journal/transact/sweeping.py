@@ -1,0 +1,228 @@
+"""What a sweeper reads and remembers: threads with work that nobody carries on.
+
+Rule: nothing here decides about a turn. A wake-up is taken in a transaction of its own before it is given, so
+that two sweepers at once do not both count it; whoever is woken decides under the thread's lock as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from turnwright.journal.control import REDUCER_VERSION, Claim, PauseFlag, SessionControl, ThreadControl
+from turnwright.journal.facts import Facts
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.script import Liveness, Row, Script, Touch, batch, find_dead, first, rows
+from turnwright.journal.stalls import SECOND_US, Carried, Stalled, Verdict, backoff_us, examine, head_turn
+from turnwright.journal.transact.rows import clock
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.journal.turn_status import TurnStatus
+
+TOPIC = "hints"
+BROKEN_CHECK_US = 30 * SECOND_US
+Why = Literal["due", "stalled", "cancelled", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """How to look. `urgent`: a worker just died, so hints and `stall_us` do not count for threads that had an
+    entry within `recent_us`; older ones without a dead claimant are left to the next ordinary look.
+    """
+
+    stall_us: int
+    limit: int
+    urgent: bool = False
+    recent_us: int = 10 * SECOND_US
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress."""
+
+    key: ThreadKey
+    thread_id: int
+    seq: int
+    turn_id: str | None
+    epoch: int
+    wakes: int
+    why: Why
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A thread whose control this process cannot read."""
+
+    key: str
+    thread_id: int
+    seq: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one look found. `after`: where the next page begins; None when there is no more."""
+
+    now_us: int
+    suspects: tuple[Suspect, ...] = ()
+    carried: tuple[tuple[int, int, int], ...] = ()
+    broken: tuple[Broken, ...] = ()
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """A row of the looks' statements, read."""
+
+    key: ThreadKey
+    id: int
+    seq: int
+    at_us: int
+    control: ThreadControl
+    session: SessionControl
+    front: TurnStatus | None
+    wakes: int
+    hint_due: bool
+
+    def suspect(self, why: Why) -> Suspect:
+        """The thread as one to be woken; a hint that is not due yet is not one more useless wake-up."""
+        facts = Facts(0, front=self.front)
+        wakes = self.wakes + self.hint_due
+        return Suspect(
+            self.key, self.id, self.seq, head_turn(self.control, facts), self.control.epoch, wakes, why, self.hint_due
+        )
+
+
+def find_stalled(after: int, glance: Glance, terms: Terms) -> Script[Page]:
+    """A page of threads with work, by id, judged."""
+    now_us = yield from clock()
+    before_us = now_us if glance.urgent else now_us - glance.stall_us
+    found = yield from rows("stalled_threads", after, now_us, before_us, int(glance.urgent), glance.limit)
+    threads, broken = _read_all(found, now_us)
+    known = yield from find_dead(frozenset(c.presence for t in threads for c in _claims(t)) - {terms.presence or ""})
+    gone = _gone(dict(known), now_us, terms)
+    verdicts = [(thread, _judge(thread, gone, glance)) for thread in threads]
+    return Page(
+        now_us,
+        tuple(_suspect(t, v) for t, v in verdicts if isinstance(v, Stalled) and _matters(t, v, now_us, glance)),
+        tuple((t.id, t.seq, v.until_us) for t, v in verdicts if isinstance(v, Carried) and not glance.urgent),
+        broken,
+        found[-1][0] if len(found) == glance.limit else None,
+    )
+
+
+def find_cancelled(after_session: int, sessions: int, limit: int) -> Script[Page]:
+    """Threads with turns that their session's cancel should have ended, of a page of sessions."""
+    now_us = yield from clock()
+    page = yield from rows("sessions_with_turns", after_session, sessions)
+    found: list[Row] = []
+    for session_id, oldest in page:
+        cancelled = yield from first("cancelled_seq", session_id)
+        if cancelled is not None and cancelled[0] > oldest:
+            found += yield from rows("doomed_threads", session_id, cancelled[0], now_us, limit)
+    threads, broken = _read_all(found, now_us)
+    suspects = tuple(thread.suspect("cancelled") for thread in threads)
+    return Page(now_us, suspects, broken=broken, after=page[-1][0] if len(page) == sessions else None)
+
+
+def find_expired(limit: int) -> Script[Page]:
+    """Threads with an open question whose time is up, the longest overdue first."""
+    now_us = yield from clock()
+    found = yield from rows("expired_threads", now_us, limit)
+    threads, broken = _read_all(found, now_us)
+    return Page(now_us, tuple(thread.suspect("expired") for thread in threads), broken=broken)
+
+
+def take_wakes(page: Page) -> Script[tuple[Suspect, ...]]:
+    """Remember the look, and say which suspects are ours to wake."""
+    taken: list[Suspect] = []
+    for suspect in sorted(page.suspects, key=lambda s: s.thread_id):  # one order, or two sweepers deadlock
+        until_us = page.now_us + backoff_us(suspect.wakes)
+        row = yield from first(
+            "take_wake",
+            suspect.thread_id, suspect.seq, until_us, suspect.wakes, page.now_us, int(not suspect.counted),
+        )  # fmt: skip
+        if row is not None:
+            taken.append(suspect)
+    carried = [*page.carried, *((b.thread_id, b.seq, page.now_us + BROKEN_CHECK_US) for b in page.broken)]
+    yield from batch("carry_hint", tuple(sorted(carried)))
+    yield Touch(frozenset({TOPIC}))
+    return tuple(taken)
+
+
+def put_back(suspects: Iterable[Suspect]) -> Script[None]:
+    """As if these had not been taken: nobody could be woken."""
+    yield from batch("put_back_wake", tuple((s.thread_id, s.wakes - s.counted) for s in suspects))
+    yield Touch(frozenset({TOPIC}))
+
+
+def forget_hints() -> Script[None]:
+    """Look at everything again, counting from the beginning."""
+    yield from first("forget_hints")
+    yield Touch(frozenset({TOPIC}))
+
+
+def prune_hints(limit: int) -> Script[None]:
+    """Drop hints of threads without work."""
+    yield from first("prune_hints", limit)
+    yield Touch(frozenset({TOPIC}))
+
+
+def _read_all(found: Iterable[Row], now_us: int) -> tuple[list[_Thread], tuple[Broken, ...]]:
+    """Rows as values; one that cannot be read must not hide the others."""
+    threads: list[_Thread] = []
+    broken: list[Broken] = []
+    for row in found:
+        try:
+            threads.append(_read(row, now_us))
+        except ValueError as error:
+            broken.append(Broken(row[1], row[0], row[2], str(error).splitlines()[0]))
+    return threads, tuple(broken)
+
+
+def _read(row: Row, now_us: int) -> _Thread:
+    thread_id, key, seq, at_us, control, version, paused, cancelled, hint_seq, next_check_us, wakes, front = row
+    if version > REDUCER_VERSION:
+        raise ValueError(f"written by reducer version {version}, this process has {REDUCER_VERSION}")
+    same = hint_seq == seq
+    return _Thread(
+        key=ThreadKey.parse(key),
+        id=thread_id,
+        seq=seq,
+        at_us=at_us,
+        control=ThreadControl.model_validate_json(bytes(control)),
+        session=SessionControl(pause=PauseFlag(on=bool(paused)), cancelled_seq=cancelled),
+        front=None if front is None else TurnStatus.model_validate_json(bytes(front)),
+        wakes=wakes if same else 0,
+        hint_due=not same or next_check_us <= now_us,
+    )
+
+
+def _claims(thread: _Thread) -> tuple[Claim, ...]:
+    active = thread.control.active
+    return () if active is None else active.claims
+
+
+def _gone(known: dict[str, Liveness], now_us: int, terms: Terms) -> Facts:
+    lapsed = {p: at.beat_age_s or 0 for p, at in known.items() if at.state == "lapsed"}
+    return Facts(
+        now_us,
+        dead=frozenset(p for p, at in known.items() if at.state == "dead"),
+        lapsed=frozenset(lapsed),
+        expired=frozenset(p for p, age_s in lapsed.items() if age_s >= terms.once_silence_s),
+    )
+
+
+def _judge(thread: _Thread, gone: Facts, glance: Glance) -> Verdict:
+    facts = replace(gone, now_us=max(gone.now_us, thread.at_us), front=thread.front)
+    stall_us = 0 if glance.urgent else glance.stall_us
+    return examine(thread.control, thread.session, facts, last_entry_us=thread.at_us, stall_us=stall_us)
+
+
+def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> bool:
+    return verdict.due or not glance.urgent or thread.at_us >= now_us - glance.recent_us
+
+
+def _suspect(thread: _Thread, verdict: Stalled) -> Suspect:
+    return thread.suspect("due" if verdict.due else "stalled")

@@ -1,0 +1,150 @@
+"""How a thread that nobody carries on is brought back, as requests to Temporal.
+
+Rule: first the sticky queue of its workflows is reset, then they are woken: a task that sits on the queue of a
+dead worker waits there whatever is done later. A workflow is replaced only if Temporal says that nothing of
+it is under way: one whose tasks wait for a free worker would, replaced again and again, never have its turn.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal, Protocol
+
+import structlog
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.api.workflowservice.v1 import (
+    DescribeWorkflowExecutionRequest,
+    DescribeWorkflowExecutionResponse,
+    ResetStickyTaskQueueRequest,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from turnwright.journal.transact.sweeping import Suspect
+from turnwright.workflows.ids import thread_workflow_id, turn_workflow_id
+from turnwright.workflows.waking import RPC_TIMEOUT_S, Waker
+
+USELESS_WAKES_MAX = 2
+TASK_ATTEMPTS_MAX = 3
+AWAY = frozenset({
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.RESOURCE_EXHAUSTED,
+    RPCStatusCode.PERMISSION_DENIED,
+    RPCStatusCode.UNAUTHENTICATED,
+    RPCStatusCode.NOT_FOUND,  # of the namespace: of a workflow it is handled where it is asked about
+})  # fmt: skip
+
+Condition = Literal["gone", "under_way", "wedged"]
+
+log = structlog.get_logger(__name__)
+
+
+class EngineAway(ConnectionError):
+    """Temporal does not answer, or not for us; nobody can be woken now."""
+
+
+class Rouser(Protocol):
+    """Brings threads back."""
+
+    async def rouse(self, suspect: Suspect) -> None:
+        """Have somebody look at the thread.
+
+        Raises:
+            EngineAway: nobody can be woken now.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TemporalRouser:
+    """Brings threads back through Temporal."""
+
+    waker: Waker
+
+    async def rouse(self, suspect: Suspect) -> None:
+        """Reset, wake, and from the third useless wake-up on replace what is wedged."""
+        try:
+            if suspect.wakes > USELESS_WAKES_MAX and suspect.counted:
+                await self._unwedge(suspect)
+            await self._wake(suspect)
+        except RPCError as error:
+            if error.status in AWAY:
+                raise EngineAway(f"{error.status.name}: {error.message}") from error
+            log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
+
+    async def _wake(self, suspect: Suspect) -> None:
+        workflows = self._workflow_ids(suspect)
+        await asyncio.gather(*(self._reset_sticky(workflow_id) for workflow_id in workflows))
+        if suspect.turn_id is not None:
+            await self.waker.nudge_turn(suspect.key, suspect.turn_id)
+        await self.waker.thread(suspect.key)
+
+    async def _unwedge(self, suspect: Suspect) -> None:
+        """Two wake-ups led to nothing: see why, and start over what will never move again."""
+        thread = thread_workflow_id(self.waker.journal_id, suspect.key)
+        if await self._condition(thread) == "wedged":
+            await self._terminate(thread)
+        if suspect.turn_id is None or suspect.why == "cancelled":
+            return
+        turn = turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id)
+        condition = await self._condition(turn)
+        if condition != "under_way":
+            log.warning(
+                "turn_restarted", thread=suspect.key.canonical, turn=suspect.turn_id, was=condition, wakes=suspect.wakes
+            )
+            await self.waker.turn(suspect.key, suspect.turn_id, suspect.epoch, restart=True)
+
+    async def _condition(self, workflow_id: str) -> Condition:
+        request = DescribeWorkflowExecutionRequest(
+            namespace=self.waker.client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+        # Not through the SDK's handle: it fails on a workflow that was paused with the server's own means.
+        service = self.waker.client.workflow_service
+        try:
+            found = await service.describe_workflow_execution(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return "gone"
+            raise
+        return condition_of(found)
+
+    async def _terminate(self, workflow_id: str) -> None:
+        try:
+            await self.waker.client.get_workflow_handle(workflow_id).terminate(
+                reason="its thread has work and it did not move", rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S)
+            )
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+    async def _reset_sticky(self, workflow_id: str) -> None:
+        request = ResetStickyTaskQueueRequest(
+            namespace=self.waker.client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+        service = self.waker.client.workflow_service
+        try:
+            await service.reset_sticky_task_queue(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+    def _workflow_ids(self, suspect: Suspect) -> tuple[str, ...]:
+        thread = thread_workflow_id(self.waker.journal_id, suspect.key)
+        if suspect.turn_id is None:
+            return (thread,)
+        return turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id), thread
+
+
+def condition_of(found: DescribeWorkflowExecutionResponse) -> Condition:
+    """Whether a workflow is over, has something under way, or stands still with work to do."""
+    status = found.workflow_execution_info.status
+    if status == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_PAUSED:
+        return "under_way"  # an operator holds it by the server's own means, and will let it go on
+    if status != WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING:
+        return "gone"
+    if found.HasField("pending_workflow_task"):
+        # A task that fails or times out again and again is code that raises, or history it cannot replay.
+        return "under_way" if found.pending_workflow_task.attempt < TASK_ATTEMPTS_MAX else "wedged"
+    return "under_way" if found.pending_activities else "wedged"
