@@ -1,0 +1,109 @@
+"""What every handle of a client shares: the journal, whose data it is, who acts, and the wake-ups.
+
+Rule: a command is answered when its transaction is committed; only then is anything woken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypedDict
+
+from turnwright.client.errors import CommandRejected
+from turnwright.client.wakes import Wakes
+from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.ids import SessionKey, ThreadKey, checked_request_id
+from turnwright.journal.store import Journal
+
+RETRY_S = 0.2
+REVISIONS_TRIED_MAX = 5
+
+
+class How(TypedDict, total=False):
+    """What may be said with any command.
+
+    `request_id`: yours, to be able to repeat the command safely; else one is made up. `reason`: why, for the
+    records. `principal`: who, if not the client's own. `check=False`: a rejected command is returned as its
+    receipt and not raised.
+    """
+
+    request_id: str
+    reason: str | None
+    principal: str
+    check: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A journal as one tenant and principal may use it."""
+
+    journal: Journal
+    tenant: str
+    principal: str
+    wakes: Wakes
+
+    def said(self, how: How) -> tuple[str, str, str | None]:
+        """Request id, principal and reason of a command.
+
+        Raises:
+            InvalidInput: the request id is none.
+        """
+        given = how.get("request_id")
+        request_id = f"r-{uuid.uuid4().hex}" if given is None else checked_request_id(given)
+        return request_id, how.get("principal", self.principal), how.get("reason")
+
+    async def command(
+        self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, *, check: bool
+    ) -> Receipt:
+        """Carry out a command, and wake what it concerns when it was accepted.
+
+        Raises:
+            CommandRejected: it may not happen now, and `check` is set.
+            StoreUnavailable: whether it was committed is open; repeat it with the same request id.
+        """
+        receipt = await self._execute(key, command)
+        if receipt.status == "rejected":
+            return checked(receipt, check=check)
+        self.wakes.send(key)
+        return receipt
+
+    async def resume(
+        self,
+        key: ThreadKey | SessionKey,
+        build: Callable[[int], ClientCommand | SessionCommand],
+        revision: int | None,
+        current: Callable[[], Awaitable[int]],
+        *,
+        check: bool,
+    ) -> Receipt:
+        """Resume at a revision, or (None) at the current one, whatever others change meanwhile."""
+        if revision is not None:
+            return await self.command(key, build(revision), check=check)
+        receipt = await self.command(key, build(await current()), check=False)
+        for _ in range(REVISIONS_TRIED_MAX):
+            if receipt.code != "stale_revision":
+                break
+            receipt = await self.command(key, build(await current()), check=False)
+        return checked(receipt, check=check)
+
+    async def _execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
+        """Try twice: a connection that died with a restarted server is only found out by using it."""
+        try:
+            return await self.journal.execute(key, command)
+        except StoreUnavailable:
+            await asyncio.sleep(RETRY_S)
+        try:
+            return await self.journal.execute(key, command)
+        except StoreUnavailable as error:
+            error.add_note(f"whether it was committed is open: repeat it with request id {command.request_id!r}")
+            raise
+
+
+def checked(receipt: Receipt, *, check: bool) -> Receipt:
+    """The receipt, unless it is a rejection that shall be raised."""
+    if check and receipt.status == "rejected":
+        raise CommandRejected(receipt)
+    return receipt

@@ -1,0 +1,221 @@
+"""The client: give commands and observe, in any process that reaches the journal.
+
+    async with Client.connect(journal_url="postgresql://…", tenant="acme", principal="alice") as client:
+        session = client.session("alice", "trip to Oslo")
+        await session.create(exist_ok=True)
+        turn = await session.submit("Book a train.", agent="travel")
+        print((await turn.result()).text)
+
+Rule: a command is accepted when it is committed to the journal. Whether Temporal or any worker is up makes no
+difference to that, only to when it is carried out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import replace
+from types import EllipsisType, TracebackType
+from typing import Any, Self
+
+from temporalio.client import Client as TemporalClient
+
+from turnwright.client.access import Access
+from turnwright.client.errors import NotFound
+from turnwright.client.opening import open_journal
+from turnwright.client.session import Session
+from turnwright.client.settings import ClientSettings
+from turnwright.client.turn import Turn
+from turnwright.client.wakes import Wakes
+from turnwright.journal import store_admin
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import SessionKey, checked_part
+from turnwright.journal.shown import PHASES, ShownStatus
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.overview import SessionSeen
+from turnwright.journal.turn_status import Phase
+
+FLUSH_S = 2.0
+_TURN_ID = re.compile(r"t-[0-9a-f]{1,32}")
+CANDIDATES_MAX = 5
+
+
+class Client:
+    """Commands and reads for one tenant. Get one with `Client.connect`."""
+
+    def __init__(self, journal: Journal, settings: ClientSettings) -> None:
+        self.settings = settings
+        self._journal = journal
+        connect = settings.connect_temporal if settings.wake else None
+        tenant = checked_part("tenant", settings.tenant)
+        self._access = Access(journal, tenant, settings.principal, Wakes(journal, connect, settings.task_queue))
+
+    @classmethod
+    def connect(
+        cls,
+        settings: ClientSettings | None = None,
+        *,
+        journal_url: str | None = None,
+        tenant: str | None = None,
+        principal: str | None = None,
+        temporal_address: str | None = None,
+        temporal: TemporalClient | None = None,
+        migrate: bool = False,
+    ) -> Connecting:
+        """Connect to the journal; Temporal is reached with the first wake-up, in the background.
+
+            client = await Client.connect(...)          # close it yourself
+            async with Client.connect(...) as client:   # or like this
+
+        Args:
+            settings: where to connect; what else is given here wins over it.
+            journal_url: the journal, as in `turnwright.journal.drivers`.
+            tenant: whose data, from authentication.
+            principal: who acts, for the records.
+            temporal_address: host:port of Temporal.
+            temporal: a Temporal client you have already.
+            migrate: make or update the journal's tables first.
+
+        Raises:
+            InvalidInput: the URL or the tenant cannot be used.
+            StoreError: there is no journal of this version there.
+            StoreUnavailable: the journal cannot be reached.
+        """
+        given = {
+            "journal_url": journal_url,
+            "tenant": tenant,
+            "principal": principal,
+            "temporal_address": temporal_address,
+            "temporal": None if temporal is None else _given(temporal),
+        }
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return Connecting(replace(settings or ClientSettings(), **chosen), migrate=migrate)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Send what is left of the wake-ups, for a moment, and disconnect. Harmless twice."""
+        await self._access.wakes.close(FLUSH_S)
+        await self._journal.close()
+
+    async def flush(self, timeout_s: float = FLUSH_S) -> str | None:
+        """Wait for wake-ups that are on their way; why the last one was not sent, None when all were."""
+        if await self._access.wakes.flush(timeout_s):
+            return None
+        return self._access.wakes.failure or f"no answer in {timeout_s:g} s"
+
+    def session(self, user: str | None, session_id: str) -> Session:
+        """A session of a user (None: anonymous). Raises `InvalidInput` for an id that can be none."""
+        return Session(self._access, SessionKey(self._access.tenant, user, session_id))
+
+    async def turn(self, turn_id: str) -> Turn:
+        """Find a turn by its id, or by the beginning of it when no other turn's begins so.
+
+        Raises:
+            NotFound: no turn of the tenant has it.
+            InvalidInput: several have.
+        """
+        wanted = turn_id if turn_id.startswith("t-") else f"t-{turn_id}"
+        if _TURN_ID.fullmatch(wanted) is None:
+            raise NotFound("turn", turn_id)
+        found = await store_admin.find_turns_named(self._journal, self._access.tenant, wanted, CANDIDATES_MAX)
+        if not found:
+            raise NotFound("turn", turn_id)
+        if len(found) > 1:
+            names = ", ".join(name for name, _ in found)
+            raise InvalidInput(f"several turns begin with {turn_id}: {names}; give more of it")
+        [(whole, key)] = found
+        return Turn(self._access, key, whole)
+
+    async def turns(
+        self,
+        session: Session | None = None,
+        *,
+        user: str | EllipsisType | None = ...,
+        agent: str | None = None,
+        thread: str | None = None,
+        phases: tuple[Phase, ...] = PHASES,
+        status: ShownStatus | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Page[TurnSeen]:
+        """A page of turns, newest first; go on with `after=page.next`.
+
+        Args:
+            session: only its turns.
+            user: only this user's (None: the anonymous one's; left out: everybody's).
+            agent: only this agent's.
+            thread: with `session`, only threads of this name.
+            phases: only turns in these.
+            status: only turns that are shown so.
+            after: the `next` of the page before.
+            limit: how many; with `status` there may be fewer although more follow.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        wanted = TurnFilter(
+            self._access.tenant,
+            None if session is None else session.key,
+            _user(user),
+            agent or "",
+            thread or "",
+            phases,
+            status,
+        )
+        page = await store_admin.list_turns(self._journal, wanted, after, limit)
+        if page is None:
+            raise NotFound("session", "" if session is None else session.key.canonical)
+        return page
+
+    async def sessions(
+        self, *, user: str | EllipsisType | None = ..., after: str | None = None, limit: int = 50
+    ) -> Page[SessionSeen]:
+        """A page of sessions, newest first; `user` as in `turns`."""
+        return await store_admin.list_sessions(self._journal, self._access.tenant, _user(user), after, limit)
+
+
+class Connecting:
+    """A client that is being connected: await it, or enter it with `async with`."""
+
+    def __init__(self, settings: ClientSettings, *, migrate: bool) -> None:
+        self._settings = settings
+        self._migrate = migrate
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._connect().__await__()
+
+    async def __aenter__(self) -> Client:
+        self._client = await self._connect()
+        return self._client
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def _connect(self) -> Client:
+        checked_part("tenant", self._settings.tenant)
+        return Client(await open_journal(self._settings.journal_url, migrate=self._migrate), self._settings)
+
+
+def _given(temporal: TemporalClient) -> Any:  # noqa: ANN401 - a factory, as the settings want it
+    async def give() -> TemporalClient:
+        return temporal
+
+    return give
+
+
+def _user(user: str | EllipsisType | None) -> str:
+    if user is None:
+        return ANONYMOUS
+    return ANY_USER if isinstance(user, EllipsisType) else f"+{user}"

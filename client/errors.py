@@ -1,0 +1,62 @@
+"""What the client raises beside the errors of the journal; each says what to do.
+
+TurnwrightError                 turnwright.journal.errors
+├── InvalidInput                data that can never be accepted
+├── CommandRejected             a command that may not happen now; `code`, and the whole `receipt`
+├── NotFound                    no such session, thread or turn for this tenant
+├── TurnEnded                   asked for an answer of a turn that gave none
+│   ├── TurnFailed              `code`, `retryable`
+│   └── TurnCancelled           `code` says by what
+├── WaitTimeout                 the time to wait is over; the turn goes on
+└── JournalError                the journal cannot answer (StoreUnavailable: try again)
+"""
+
+from __future__ import annotations
+
+from turnwright.journal import errors
+from turnwright.journal.commands import Receipt
+from turnwright.journal.errors import TurnwrightError
+
+
+class CommandRejected(errors.CommandRejected):
+    """A command that may not happen now; nothing was changed."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        super().__init__(receipt.code or "rejected", receipt.reason or "the command was rejected")
+        self.receipt = receipt
+
+
+class NotFound(TurnwrightError, LookupError):
+    """There is no such session, thread or turn, or it belongs to somebody else."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"there is no {what} {name}")
+        self.what = what
+
+
+class TurnEnded(TurnwrightError):
+    """The turn has ended without an answer."""
+
+    def __init__(self, turn_id: str, code: str, message: str) -> None:
+        super().__init__(message)
+        self.turn_id = turn_id
+        self.code = code
+
+
+class TurnFailed(TurnEnded):
+    """The turn failed; `retryable` says whether `turn.retry()` makes sense."""
+
+    def __init__(self, turn_id: str, code: str, message: str, *, retryable: bool) -> None:
+        super().__init__(turn_id, code, f"turn {turn_id} failed ({code}): {message}")
+        self.retryable = retryable
+
+
+class TurnCancelled(TurnEnded):
+    """The turn was cancelled."""
+
+    def __init__(self, turn_id: str, code: str) -> None:
+        super().__init__(turn_id, code, f"turn {turn_id} was cancelled ({code})")
+
+
+class WaitTimeout(TurnwrightError, TimeoutError):
+    """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""

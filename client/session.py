@@ -1,0 +1,139 @@
+"""A session: one conversation of one user, with its threads and its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Unpack
+
+from turnwright.client.access import Access, How, checked
+from turnwright.client.errors import NotFound
+from turnwright.client.thread import Thread
+from turnwright.client.turn import Turn
+from turnwright.journal import store_admin
+from turnwright.journal.commands import (
+    CancelSession,
+    CloseSession,
+    CreateSession,
+    IfBusy,
+    PauseSession,
+    Receipt,
+    ResumeSession,
+    SessionCommand,
+)
+from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.ids import MAIN_THREAD, SessionKey, ThreadKey
+from turnwright.journal.messages import Message
+from turnwright.journal.transact.listing import Page
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
+from turnwright.journal.transact.reading import Located
+
+
+class Session:
+    """One conversation. It must be created before anything is submitted to it."""
+
+    def __init__(self, access: Access, key: SessionKey) -> None:
+        self.key = key.checked()
+        self._access = access
+
+    def __repr__(self) -> str:
+        return f"Session({self.key.canonical})"
+
+    async def create(
+        self,
+        *,
+        title: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        exist_ok: bool = False,
+        **how: Unpack[How],
+    ) -> Receipt:
+        """Begin the session. With `exist_ok` one that exists already stays as it is.
+
+        Raises:
+            CommandRejected: `session_exists`, or `session_deleted` (an id is never used twice).
+        """
+        request_id, principal, reason = self._access.said(how)
+        command = CreateSession(
+            request_id=request_id, principal=principal, reason=reason, title=title, metadata=metadata or {}
+        )
+        receipt = await self._access.command(self.key, command, check=False)
+        there = exist_ok and receipt.code == "session_exists"
+        return checked(receipt, check=how.get("check", True) and not there)
+
+    def thread(self, agent: str, thread: str = MAIN_THREAD) -> Thread:
+        """A thread of the session."""
+        return Thread(self._access, ThreadKey(self.key.tenant, self.key.user, agent, self.key.session, thread))
+
+    async def submit(
+        self,
+        message: str | Message,
+        *,
+        agent: str,
+        thread: str = MAIN_THREAD,
+        if_busy: IfBusy = "enqueue",
+        on_failure: OnFailure | None = None,
+        **how: Unpack[How],
+    ) -> Turn:
+        """Queue a turn on a thread of the session (see `Thread.submit`)."""
+        return await self.thread(agent, thread).submit(message, if_busy=if_busy, on_failure=on_failure, **how)
+
+    async def pause(self, **how: Unpack[How]) -> Receipt:
+        """Start no operation on any thread until the session is resumed."""
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(PauseSession(request_id=request_id, principal=principal, reason=reason), how)
+
+    async def resume(self, revision: int | None = None, **how: Unpack[How]) -> Receipt:
+        """Lift the session's pause, if it is still at `revision` (None: whatever it is at now)."""
+        request_id, principal, reason = self._access.said(how)
+
+        def build(current: int) -> ResumeSession:
+            return ResumeSession(request_id=request_id, principal=principal, reason=reason, revision=current)
+
+        return await self._access.resume(self.key, build, revision, self._revision, check=how.get("check", True))
+
+    async def cancel(self, **how: Unpack[How]) -> Receipt:
+        """Cancel every turn that was queued before this; the session stays open."""
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(CancelSession(request_id=request_id, principal=principal, reason=reason), how)
+
+    async def close(self, mode: CloseMode = "finish", **how: Unpack[How]) -> Receipt:
+        """Take no new turn anywhere in the session; `finish` its queues, or `cancel` them."""
+        request_id, principal, reason = self._access.said(how)
+        command = CloseSession(request_id=request_id, principal=principal, reason=reason, mode=mode)
+        return await self._command(command, how)
+
+    async def status(self) -> SessionSeen:
+        """The session now: its pause, how many threads and turns it has. Raises `NotFound`."""
+        seen = await store_admin.see_session(self._access.journal, self.key)
+        if seen is None:
+            raise NotFound("session", self.key.canonical)
+        return seen
+
+    async def threads(self, after: str | None = None, limit: int = 50) -> Page[ThreadSeen]:
+        """A page of the session's threads, oldest first. Raises `NotFound`."""
+        page = await store_admin.list_threads(self._access.journal, self.key, after, limit)
+        if page is None:
+            raise NotFound("session", self.key.canonical)
+        return page
+
+    async def history(self, after_position: int = 0, limit: int = store_admin.PAGE_ENTRIES_MAX) -> list[Located]:
+        """A page of everything that happened in the session; an empty one is the end. Raises `NotFound`."""
+        page = await self._access.journal.timeline(self.key, after_position, limit)
+        if not page:
+            await self.status()
+        return page
+
+    async def follow(self, after_position: int = 0) -> AsyncIterator[Located]:
+        """Everything that happens in the session, for ever, without a gap or a repetition.
+
+        A reader may stop anywhere and come back with the last `entry.position` it got. Raises `NotFound`.
+        """
+        await self.status()
+        async for located in self._access.journal.tail(self.key, after_position):
+            yield located
+
+    async def _revision(self) -> int:
+        return (await self.status()).control.pause.revision
+
+    async def _command(self, command: SessionCommand, how: How) -> Receipt:
+        return await self._access.command(self.key, command, check=how.get("check", True))

@@ -1,0 +1,41 @@
+"""What a client must be told: which journal, whose data, who acts, and how wake-ups reach Temporal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from temporalio.client import Client as TemporalClient
+from temporalio.envconfig import ClientConfigProfile
+
+DEFAULT_ADDRESS = "localhost:7233"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """How a client connects.
+
+    `tenant` is the isolation boundary and `principal` who acts; both come from authentication, never from a
+    caller's data. `temporal` makes the Temporal client when the first wake-up is due; without it
+    `temporal_address` is used, and without that what Temporal's own environment and profiles say.
+    `wake=False` sends no wake-ups: a worker's sweeper then finds the work, a little later.
+    """
+
+    journal_url: str = "sqlite:///.turnwright/journal.db"
+    tenant: str = "default"
+    principal: str = "local"
+    task_queue: str = "turnwright"
+    temporal_address: str | None = None
+    temporal_namespace: str = "default"
+    temporal: Callable[[], Awaitable[TemporalClient]] | None = None
+    wake: bool = True
+
+    async def connect_temporal(self) -> TemporalClient:
+        """A client that connects with its first call."""
+        if self.temporal is not None:
+            return await self.temporal()
+        if self.temporal_address is not None:
+            return await TemporalClient.connect(self.temporal_address, namespace=self.temporal_namespace, lazy=True)
+        configured = ClientConfigProfile.load().to_client_connect_config()
+        configured.setdefault("target_host", DEFAULT_ADDRESS)
+        return await TemporalClient.connect(**configured, lazy=True)

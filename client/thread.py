@@ -1,0 +1,142 @@
+"""A thread: one agent's continuing context and its queue."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from turnwright.client.access import Access, How
+from turnwright.client.errors import NotFound
+from turnwright.client.inputs import as_message
+from turnwright.client.turn import Turn
+from turnwright.journal import ids, store_admin
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.commands import (
+    CancelThread,
+    ClientCommand,
+    CloseThread,
+    IfBusy,
+    Inject,
+    PauseThread,
+    Receipt,
+    ResumeThread,
+    Submit,
+)
+from turnwright.journal.entries import Entry
+from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Message
+from turnwright.journal.transact.overview import ThreadSeen
+
+
+class Thread:
+    """One agent's context in a session. It comes into being with its first turn, injection or pause."""
+
+    def __init__(self, access: Access, key: ThreadKey) -> None:
+        self.key = key.checked()
+        self._access = access
+
+    def __repr__(self) -> str:
+        return f"Thread({self.key.canonical})"
+
+    async def submit(
+        self,
+        message: str | Message,
+        *,
+        if_busy: IfBusy = "enqueue",
+        on_failure: OnFailure | None = None,
+        **how: Unpack[How],
+    ) -> Turn:
+        """Queue a turn.
+
+        Args:
+            message: the task.
+            if_busy: what to do while a turn is active, queued or held: `enqueue` behind it, `reject`, or `interrupt`
+                (cancel the active one and come next).
+            on_failure: from now on, `hold` pauses the thread when a turn fails, `continue` goes on with the queue.
+            **how: see `How`. The turn's id follows from the thread and the request id.
+
+        Raises:
+            CommandRejected: `unknown_session`, `session_closed`, `thread_closed`, `busy`, `queue_full`,
+                `request_id_reused`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        turn_id = ids.turn_id(self.key, request_id)
+        command = Submit(
+            request_id=request_id,
+            principal=principal,
+            reason=reason,
+            turn_id=turn_id,
+            input=as_message(message),
+            if_busy=if_busy,
+            on_failure=on_failure,
+        )
+        return Turn(self._access, self.key, turn_id, await self._command(command, how))
+
+    def turn(self, turn_id: str) -> Turn:
+        """A handle on a turn of this thread, without asking whether there is one."""
+        return Turn(self._access, self.key, turn_id)
+
+    async def inject(self, message: str | Message, **how: Unpack[How]) -> Receipt:
+        """Give the thread material that whatever runs next sees. It starts nothing."""
+        request_id, principal, reason = self._access.said(how)
+        command = Inject(request_id=request_id, principal=principal, reason=reason, message=as_message(message))
+        return await self._command(command, how)
+
+    async def pause(self, **how: Unpack[How]) -> Receipt:
+        """Start no operation of the thread until it is resumed."""
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(PauseThread(request_id=request_id, principal=principal, reason=reason), how)
+
+    async def resume(self, revision: int | None = None, **how: Unpack[How]) -> Receipt:
+        """Lift the thread's pause, whoever set it, if it is still at `revision` (None: whatever it is at now)."""
+        request_id, principal, reason = self._access.said(how)
+
+        def build(current: int) -> ResumeThread:
+            return ResumeThread(request_id=request_id, principal=principal, reason=reason, revision=current)
+
+        return await self._access.resume(self.key, build, revision, self._revision, check=how.get("check", True))
+
+    async def cancel(self, **how: Unpack[How]) -> Receipt:
+        """Cancel the active turn and everything queued; the thread stays open."""
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(CancelThread(request_id=request_id, principal=principal, reason=reason), how)
+
+    async def close(self, mode: CloseMode = "finish", **how: Unpack[How]) -> Receipt:
+        """Take no new turn; `finish` the queue, or `cancel` it."""
+        request_id, principal, reason = self._access.said(how)
+        command = CloseThread(request_id=request_id, principal=principal, reason=reason, mode=mode)
+        return await self._command(command, how)
+
+    async def status(self) -> ThreadSeen:
+        """The thread now: its pause, its active turn, its queue. Raises `NotFound`."""
+        seen = await store_admin.see_thread(self._access.journal, self.key)
+        if seen is None:
+            raise NotFound("thread", self.key.canonical)
+        return seen
+
+    async def state(self, at_seq: int | None = None) -> AgentState:
+        """The agent's state now, or as it was after the entry `at_seq`.
+
+        Raises:
+            NotFound: there is no such thread.
+            InvalidInput: the thread has not come so far.
+        """
+        seen = await self.status()
+        if at_seq is not None and not 0 <= at_seq <= seen.seq:
+            raise InvalidInput(f"the thread has the entries 1 to {seen.seq}, not {at_seq}")
+        return await self._access.journal.state(self.key, at_seq)
+
+    async def history(self, after_seq: int = 0, limit: int = store_admin.PAGE_ENTRIES_MAX) -> list[Entry]:
+        """A page of the thread's entries; an empty one is the end. Raises `NotFound`."""
+        page = await self._access.journal.entries(self.key, after_seq, limit)
+        if not page:
+            await self.status()
+        return page
+
+    async def _revision(self) -> int:
+        return (await self.status()).control.pause.revision
+
+    async def _command(self, command: ClientCommand, how: How) -> Receipt:
+        return await self._access.command(self.key, command, check=how.get("check", True))

@@ -1,0 +1,216 @@
+"""A turn: control it, wait for it, read it.
+
+Rule: observing never changes anything. A wait that times out, a reader that goes away and a lost connection are
+nothing a turn could notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from typing import Any, Literal, Unpack
+
+from turnwright.client.access import Access, How
+from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
+from turnwright.client.inputs import as_message
+from turnwright.client.views import TurnView, view_of
+from turnwright.journal import store_admin
+from turnwright.journal.commands import (
+    CancelTurn,
+    PauseTurn,
+    Receipt,
+    Reconcile,
+    Respond,
+    ResumeTurn,
+    RetryTurn,
+    Steer,
+    TurnCommand,
+)
+from turnwright.journal.entries import Entry, ModelResponded
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Media, Message, Text
+from turnwright.journal.shown import ShownStatus
+from turnwright.journal.turn_status import FINISHED
+from turnwright.journal.why import Scene, Why, why
+
+POLL_S = 1.0
+
+
+class Turn:
+    """One submitted task. `receipt` is that of its submit, if this handle comes from one."""
+
+    def __init__(self, access: Access, key: ThreadKey, turn_id: str, receipt: Receipt | None = None) -> None:
+        self.key = key
+        self.id = turn_id
+        self.receipt = receipt
+        self._access = access
+
+    def __repr__(self) -> str:
+        return f"Turn({self.id!r}, {self.key.canonical})"
+
+    # -- control -------------------------------------------------------------------------------
+
+    async def pause(self, **how: Unpack[How]) -> Receipt:
+        """Stop at the next boundary: what runs ends, nothing new starts."""
+        request_id, principal, reason = self._access.said(how)
+        command = PauseTurn(request_id=request_id, principal=principal, reason=reason, turn_id=self.id)
+        return await self._command(command, how)
+
+    async def resume(self, revision: int | None = None, **how: Unpack[How]) -> Receipt:
+        """End the turn's own pause, if it is still at `revision` (None: whatever it is at now).
+
+        With a request id of your own give the revision too: it is part of what you repeat.
+        """
+        request_id, principal, reason = self._access.said(how)
+
+        def build(current: int) -> ResumeTurn:
+            return ResumeTurn(
+                request_id=request_id, principal=principal, reason=reason, turn_id=self.id, revision=current
+            )
+
+        return await self._access.resume(self.key, build, revision, self._revision, check=how.get("check", True))
+
+    async def cancel(self, **how: Unpack[How]) -> Receipt:
+        """Stop for good. What a model has streamed so far is kept."""
+        request_id, principal, reason = self._access.said(how)
+        command = CancelTurn(request_id=request_id, principal=principal, reason=reason, turn_id=self.id)
+        return await self._command(command, how)
+
+    async def steer(self, message: str | Message, **how: Unpack[How]) -> Receipt:
+        """Give the turn another message, which its next model call sees."""
+        request_id, principal, reason = self._access.said(how)
+        command = Steer(
+            request_id=request_id, principal=principal, reason=reason, turn_id=self.id, message=as_message(message)
+        )
+        return await self._command(command, how)
+
+    async def retry(self, **how: Unpack[How]) -> Receipt:
+        """Put a failed turn back at the head, as long as no later one has started."""
+        request_id, principal, reason = self._access.said(how)
+        command = RetryTurn(request_id=request_id, principal=principal, reason=reason, turn_id=self.id)
+        return await self._command(command, how)
+
+    async def respond(
+        self, interaction_id: str, resolution: str, answer: dict[str, Any] | None = None, **how: Unpack[How]
+    ) -> Receipt:
+        """Answer an open question of the turn (`status().questions`)."""
+        request_id, principal, reason = self._access.said(how)
+        command = Respond(
+            request_id=request_id,
+            principal=principal,
+            reason=reason,
+            turn_id=self.id,
+            interaction_id=interaction_id,
+            resolution=resolution,
+            answer=answer or {},
+        )
+        return await self._command(command, how)
+
+    async def reconcile(
+        self,
+        call_id: str,
+        outcome: Literal["succeeded", "failed", "run_again"],
+        output: str | tuple[Text | Media, ...] = (),
+        **how: Unpack[How],
+    ) -> Receipt:
+        """Say what became of a call that started and left no result; `output` is what the model is told."""
+        request_id, principal, reason = self._access.said(how)
+        command = Reconcile(
+            request_id=request_id,
+            principal=principal,
+            reason=reason,
+            turn_id=self.id,
+            call_id=call_id,
+            outcome=outcome,
+            output=(Text(text=output),) if isinstance(output, str) else output,
+        )
+        return await self._command(command, how)
+
+    # -- observe -------------------------------------------------------------------------------
+
+    async def status(self) -> TurnView:
+        """The turn now. Raises `NotFound`."""
+        return view_of(await self._scene())
+
+    async def why(self) -> Why:
+        """What the turn waits for, in one sentence. Raises `NotFound`."""
+        return why(await self._scene(), await self._access.journal.driver.presences())
+
+    async def wait(
+        self, timeout_s: float | None = None, *, until: Collection[ShownStatus] = tuple(FINISHED)
+    ) -> TurnView:
+        """Wait until the turn has ended, or is shown as one of `until`.
+
+        Raises:
+            WaitTimeout: `timeout_s` is over. The turn goes on.
+            NotFound: there is no such turn.
+        """
+        clock = asyncio.timeout(timeout_s)
+        try:
+            async with clock, self._access.journal.watch(self.key) as watching:
+                while (view := await self.status()).status not in until:
+                    await watching.changed(POLL_S)
+                return view
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise WaitTimeout(f"turn {self.id} has not come so far in {timeout_s:g} s; it goes on") from None
+
+    async def result(self, timeout_s: float | None = None) -> Message:
+        """Wait for the turn's end and give its answer.
+
+        Raises:
+            TurnFailed: it failed.
+            TurnCancelled: it was cancelled.
+            WaitTimeout: `timeout_s` is over. The turn goes on.
+        """
+        view = await self.wait(timeout_s)
+        if view.phase == "failed":
+            code, message = view.code or "internal", view.message or "no message"
+            raise TurnFailed(self.id, code, message, retryable=view.row.retryable)
+        if view.phase == "cancelled":
+            raise TurnCancelled(self.id, view.code or "cancelled")
+        return await self._answer(view.row.output_message or "")
+
+    async def events(self, after: int = 0) -> AsyncIterator[Entry]:
+        """The turn's entries behind the entry number `after`, as they are committed.
+
+        It ends when the turn has ended and nothing more of it is in the journal: behind its last entry, and at once
+        for a reader who has that already. A retry that came before is part of it; of a later one, `after` the last
+        entry's `seq` tells. A reader may stop anywhere and come back with the last `seq` it got.
+
+        Raises:
+            NotFound: there is no such turn.
+        """
+        async with self._access.journal.watch(self.key) as watching:
+            while True:
+                page = await store_admin.read_turn_page(self._access.journal, self.key, self.id, after)
+                if page is None:
+                    raise NotFound("turn", self.id)
+                for entry in page.entries:
+                    yield entry
+                after = page.through_seq
+                if page.last:
+                    return
+                if not page.entries:
+                    await watching.changed(POLL_S)
+
+    async def _scene(self) -> Scene:
+        scene = await store_admin.see_turn(self._access.journal, self.key, self.id)
+        if scene is None:
+            raise NotFound("turn", self.id)
+        return scene
+
+    async def _revision(self) -> int:
+        return (await self._scene()).status.revision
+
+    async def _answer(self, entry_id: str) -> Message:
+        entry = await store_admin.find_turn_entry(self._access.journal, self.key, self.id, entry_id)
+        if entry is None or not isinstance(entry.payload, ModelResponded):
+            raise NotFound("answer", f"{entry_id!r} of turn {self.id}: it was erased")
+        said = entry.payload
+        at = entry.when.isoformat()
+        return Message(id=entry_id, seq=entry.seq, role="assistant", blocks=said.blocks, at=at, usage=said.usage)
+
+    async def _command(self, command: TurnCommand, how: How) -> Receipt:
+        return await self._access.command(self.key, command, check=how.get("check", True))

@@ -1,0 +1,100 @@
+"""Wake-ups after accepted commands: sent in the background, at most once at a time for each thread.
+
+Rule: a command is in the journal before its wake-up is sent, so losing one costs latency and never a command. No
+caller waits for Temporal, and nothing that goes wrong here is a caller's error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+from temporalio.client import Client as TemporalClient
+
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.store import Journal
+from turnwright.workflows.waking import Waker
+
+WAKE_TIMEOUT_S = 3.0
+IN_FLIGHT_MAX = 16
+PENDING_MAX = 10_000
+
+log = structlog.get_logger(__name__)
+
+
+class Wakes:
+    """Sends wake-ups for one journal. `connect` None: none are sent."""
+
+    def __init__(
+        self, journal: Journal, connect: Callable[[], Awaitable[TemporalClient]] | None, task_queue: str
+    ) -> None:
+        self._journal = journal
+        self._connect = connect
+        self._task_queue = task_queue
+        self._waker: Waker | None = None
+        self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
+        self._sending: dict[ThreadKey | SessionKey, asyncio.Task[None]] = {}
+        self._again: set[ThreadKey | SessionKey] = set()
+        self._failure: str | None = None
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last wake-up was not sent; None when it was."""
+        return self._failure
+
+    def send(self, key: ThreadKey | SessionKey) -> None:
+        """Wake it soon; a commit during an earlier wake-up for the same key gets another one after that."""
+        if self._connect is None:
+            return
+        if key in self._sending:
+            self._again.add(key)
+        elif len(self._sending) < PENDING_MAX:
+            self._sending[key] = asyncio.create_task(self._deliver(key))
+
+    async def flush(self, timeout_s: float) -> bool:
+        """Wait for what is on its way; whether all of it was sent."""
+        pending = list(self._sending.values())
+        if pending:
+            await asyncio.wait(pending, timeout=timeout_s)
+        return not self._sending and self._failure is None
+
+    async def close(self, timeout_s: float) -> None:
+        """Wait a little for what is on its way, then drop it."""
+        await self.flush(timeout_s)
+        self._connect = None
+        tasks = list(self._sending.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _deliver(self, key: ThreadKey | SessionKey) -> None:
+        try:
+            async with self._slots:
+                await self._wake(key)
+            while key in self._again:
+                self._again.discard(key)
+                async with self._slots:
+                    await self._wake(key)
+        finally:
+            self._again.discard(key)
+            del self._sending[key]
+
+    async def _wake(self, key: ThreadKey | SessionKey) -> None:
+        try:
+            async with asyncio.timeout(WAKE_TIMEOUT_S):
+                waker = await self._connected()
+                await (waker.session(key) if isinstance(key, SessionKey) else waker.thread(key))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the sweeper does it instead
+            if self._failure is None:
+                log.warning("wake_not_sent", error=str(error) or type(error).__name__, effect="a sweeper does it later")
+            self._failure = str(error) or type(error).__name__
+        else:
+            self._failure = None
+
+    async def _connected(self) -> Waker:
+        if self._waker is None:
+            assert self._connect is not None
+            client = await self._connect()
+            self._waker = Waker(client, await self._journal.journal_id(), self._task_queue)
+        return self._waker
