@@ -1,1 +1,27 @@
-"""The side effects of a turn: model calls, tools and journal writes, run outside the sandbox."""
+"""Agents, tools, models, and the activities that run them for workflows.
+
+What an agent's author needs is importable from here; `turnwright.activities.models` holds the models.
+"""
+
+from turnwright.activities.agent import Agent
+from turnwright.activities.reconcile import Reconciled
+from turnwright.activities.registry import Registry, load_registry
+from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tool_errors import ToolError
+from turnwright.activities.tool_output import Attachment, ToolOutput
+from turnwright.activities.tools import Tool, tool
+from turnwright.journal.agents import Limits
+
+__all__ = [
+    "Agent",
+    "Attachment",
+    "Limits",
+    "Reconciled",
+    "Registry",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolOutput",
+    "load_registry",
+    "tool",
+]

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-
-from turnwright.journal.canonical import encode, repair, repair_text
+from turnwright.activities.jsonable import jsonable
+from turnwright.journal.canonical import encode, repair_text
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.messages import Media, Text
 
@@ -109,8 +108,8 @@ def _media(file: Attachment, bytes_max: int, blobs: dict[str, bytes]) -> tuple[M
 
 def _json(value: Any) -> str:  # noqa: ANN401 - any value
     try:
-        return encode(repair(to_jsonable_python(value, bytes_mode="base64"))).decode()
-    except (PydanticSerializationError, TypeError, ValueError, RecursionError) as error:
+        return encode(jsonable(value)).decode()
+    except (ValueError, TypeError, RecursionError) as error:
         raise OutputRefused(
             f"the tool ran, but what it returned ({type(value).__name__}) cannot be kept: it is no JSON value"
         ) from error

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Any, Literal, NoReturn
 
 from pydantic_ai.messages import (
@@ -43,9 +44,14 @@ def answer(wire: WireResponse, conversation: Iterable[Message], model: str) -> M
         blocks=blocks,
         usage=usage_of(wire),
         finish_reason=wire.finish_reason or "stop",
-        model=wire.model_name or model,
+        model=_model_name(wire.model_name) or model,
         blobs=blobs,
     )
+
+
+def _model_name(name: str | None) -> str | None:
+    # llama.cpp gives the path of the weights, which is nobody's business but the machine's.
+    return PurePosixPath(name).name if name is not None and name.startswith("/") else name
 
 
 def usage_of(wire: WireResponse) -> Usage:

@@ -12,9 +12,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from pydantic_core import to_jsonable_python
-
-from turnwright.journal.canonical import encode, repair
+from turnwright.activities.jsonable import jsonable
+from turnwright.journal.canonical import encode
 from turnwright.journal.messages import Thinking
 
 _MARK = '{"carried":'
@@ -44,9 +43,8 @@ def pack(carried: Carried) -> str | None:
     filled = {name: value for name, value in asdict(carried).items() if value}
     if filled.keys() <= {"of", "signature"} and carried.of == "thinking":
         return carried.signature
-    jsonable = to_jsonable_python({"carried": 1, **filled}, fallback=str)
     # Canonical order puts "carried" before every other key, so the text begins with the mark.
-    return encode(repair(jsonable)).decode()
+    return encode(jsonable({"carried": 1, **filled}, fallback=str)).decode()
 
 
 def unpack(block: Thinking) -> Carried:

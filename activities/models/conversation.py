@@ -12,11 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from pydantic_ai.messages import (
-    AudioUrl,
     BinaryContent,
-    DocumentUrl,
     FilePart,
-    ImageUrl,
     ModelMessage,
     ModelRequestPart,
     ModelResponsePart,
@@ -26,7 +23,6 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
-    VideoUrl,
     repair_messages,
 )
 from pydantic_ai.messages import ModelRequest as WireRequest
@@ -34,6 +30,7 @@ from pydantic_ai.messages import ModelResponse as WireResponse
 from pydantic_ai.tools import ToolDefinition
 
 from turnwright.activities.models.carried import Carried, unpack
+from turnwright.activities.models.files import file_of
 from turnwright.activities.models.outcomes import media, words
 from turnwright.activities.models.port import ModelRequest
 from turnwright.journal.agents import ToolSpec
@@ -50,7 +47,6 @@ from turnwright.journal.messages import (
 
 _REFUSED_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _NAME_CHARACTERS_MAX = 64
-File: TypeAlias = ImageUrl | AudioUrl | VideoUrl | DocumentUrl | BinaryContent
 WireOutcome: TypeAlias = Literal["success", "failed", "denied", "interrupted"]
 _OUTCOMES: Final[dict[Outcome, WireOutcome]] = {
     "success": "success",
@@ -58,11 +54,6 @@ _OUTCOMES: Final[dict[Outcome, WireOutcome]] = {
     "denied": "denied",
     "interrupted": "interrupted",
     "unknown": "interrupted",
-}
-_URLS: Final[dict[str, type[ImageUrl | AudioUrl | VideoUrl]]] = {
-    "image": ImageUrl,
-    "audio": AudioUrl,
-    "video": VideoUrl,
 }
 
 
@@ -74,7 +65,7 @@ def conversation(request: ModelRequest) -> list[ModelMessage]:
             _add_response(wire, message, request.blobs)
         else:
             _add_request(wire, _request_parts(message, request.blobs))
-    return repair_messages(wire)
+    return [message for message in repair_messages(wire) if message.parts]
 
 
 def tool_definition(spec: ToolSpec) -> ToolDefinition:
@@ -116,7 +107,7 @@ def _request_parts(message: Message, blobs: Mapping[str, bytes]) -> Iterator[Mod
         if isinstance(block, ToolResult):
             yield _return_part(block, blobs)
     content = [
-        block.text if isinstance(block, Text) else _file(block, blobs)
+        block.text if isinstance(block, Text) else file_of(block, blobs)
         for block in message.blocks
         if isinstance(block, Text | Media)
     ]
@@ -133,31 +124,13 @@ def _request_parts(message: Message, blobs: Mapping[str, bytes]) -> Iterator[Mod
 
 def _return_part(result: ToolResult, blobs: Mapping[str, bytes]) -> ToolReturnPart:
     text = words(result)
-    files = [_file(block, blobs) for block in media(result)]
+    files = [file_of(block, blobs) for block in media(result)]
     return ToolReturnPart(
         tool_name=wire_name(result.name),
         content=[text, *files] if files else text,
         tool_call_id=result.id,
         outcome=_OUTCOMES[result.outcome],
     )
-
-
-def _file(block: Media, blobs: Mapping[str, bytes]) -> File | str:
-    if block.blob is not None and block.blob in blobs:
-        return BinaryContent(data=blobs[block.blob], media_type=block.mime)
-    if block.url is None:
-        return f"[{block.mime}: the file is no longer stored]"
-    if block.url.startswith("data:"):
-        return _inline_file(block.url)
-    kind = _URLS.get(block.mime.partition("/")[0], DocumentUrl)
-    return kind(url=block.url, media_type=block.mime)
-
-
-def _inline_file(url: str) -> BinaryContent | str:
-    try:
-        return BinaryContent.from_data_uri(url)
-    except ValueError:
-        return "[a file whose data URL cannot be read]"
 
 
 def _add_response(wire: list[ModelMessage], message: Message, blobs: Mapping[str, bytes]) -> None:
@@ -201,7 +174,7 @@ class _ResponseReader:
             case ToolCall():
                 yield self._call(block)
             case Media():
-                file = _file(block, self._blobs)
+                file = file_of(block, self._blobs)
                 if isinstance(file, BinaryContent):
                     yield FilePart(content=file)
 

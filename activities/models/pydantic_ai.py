@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import cast
 
+import structlog
 from pydantic_ai.direct import model_request_stream
+from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
     InstructionPart,
+    ModelMessage,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
@@ -28,12 +31,15 @@ from pydantic_ai.settings import ModelSettings
 from turnwright.activities.models.answer import answer, usage_of
 from turnwright.activities.models.clients import Clients, Key
 from turnwright.activities.models.conversation import conversation, tool_definition
-from turnwright.activities.models.failures import failure_of
+from turnwright.activities.models.failures import failure_of, message_of
+from turnwright.activities.models.files import has_files, without_files
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.journal.messages import Usage
 
 # A setting of ours, for servers that never say why an answer ended.
 FINISH_REASON_OPTIONAL = "finish_reason_optional"
+
+log = structlog.get_logger(__name__)
 
 
 class PydanticAIModel:
@@ -61,9 +67,10 @@ class PydanticAIModel:
 
 
 class _Seen:
-    """How far a stream came: what it said goes to the partial, and whether it said anything is kept."""
+    """How far a call came: `opened` when the provider answered, `streaming` when it said something."""
 
     def __init__(self, partial: Partial) -> None:
+        self.opened = False
         self.streaming = False
         self._partial = partial
 
@@ -89,6 +96,21 @@ async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireR
     messages = conversation(request)
     if not messages:
         raise ModelFailure("invalid", "the conversation is empty: there is nothing for a model to answer")
+    try:
+        return await _stream_of(model, request, messages, seen)
+    except ModelAPIError:
+        raise
+    except Exception as error:
+        if seen.opened or not has_files(messages):
+            raise
+        # Nothing was sent: a file of a kind this model has no place for, or whose URL leads nowhere.
+        log.warning("files_left_out", model=request.model, reason=message_of(error))
+        return await _stream_of(model, request, without_files(messages), seen)
+
+
+async def _stream_of(
+    model: WireModel, request: ModelRequest, messages: list[ModelMessage], seen: _Seen
+) -> WireResponse:
     parameters = ModelRequestParameters(
         function_tools=[tool_definition(spec) for spec in request.tools],
         instruction_parts=[InstructionPart(content=request.instructions)] if request.instructions else [],
@@ -99,6 +121,7 @@ async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireR
         model_settings=_settings(request),
         model_request_parameters=parameters,
     ) as stream:
+        seen.opened = True
         try:
             async for event in stream:
                 seen.event(event)

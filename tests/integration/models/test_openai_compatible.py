@@ -166,6 +166,25 @@ async def test_an_image_goes_by_url_or_by_its_bytes() -> None:
     assert "no longer stored" in content[3]["text"]
 
 
+@pytest.mark.parametrize(
+    "file",
+    [
+        Media(mime="audio/ogg", blob="ab"),
+        Media(mime="video/mp4", blob="ab"),
+        Media(mime="text/plain", blob="ab"),
+        Media(mime="application/x-nobody-knows", blob="ab"),
+        Media(mime="application/pdf", url="http://127.0.0.1:9/gone.pdf"),
+        Media(mime="video/mp4", url="https://example.com/a.mp4"),
+    ],
+)
+async def test_a_file_the_model_cannot_take_is_left_out_with_a_note_and_the_turn_goes_on(file: Media) -> None:
+    asked = Message(role="user", blocks=(Text(text="Look:"), file))
+    async with served(Reply(chunks=(*words("ok"), *finished("stop")))) as (models, other):
+        response = await models.respond(replace(request(other, asked), blobs={"ab": b"\xff\xfe\x00"}), Partial())
+    assert response.blocks == (Text(text="ok"),)
+    assert other.asked[0]["messages"][1]["content"].startswith(f"Look:\n[{file.mime}: this model cannot take")
+
+
 async def test_a_429_is_rate_limited_with_the_wait_the_server_asked_for_and_is_sent_once() -> None:
     failure, other = await failing(Reply(429, {"retry-after": "7"}, {"error": {"message": "slow down"}}))
     assert (failure.failure, failure.retry_after_s) == ("rate_limited", 7.0)

@@ -138,6 +138,7 @@ async def test_malformed_arguments_tell_the_model_that_they_are_no_json() -> Non
         ((1, 2), "[1,2]"),
         (float("nan"), '"nan"'),
         (True, "true"),
+        ({"a": {"\ud800": "\x00"}}, '{"a":{"\ufffd":"\u2400"}}'),
         (Text(text="block"), "block"),
     ],
 )
