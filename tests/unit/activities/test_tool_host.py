@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import sys
 import threading
 import time
 from typing import Any
@@ -10,44 +9,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from turnwright.activities.reconcile import Reconciled
+from tests.unit.activities.calling import HOST, context, run, text
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
-from turnwright.activities.tool_host import Reconciliation, ToolAbandoned, ToolHost, ToolOutcome
+from turnwright.activities.tool_host import ToolOutcome
 from turnwright.activities.tool_output import Attachment, ToolOutput
-from turnwright.activities.tools import Tool, tool
+from turnwright.activities.tools import tool
 from turnwright.journal.messages import Media, Text, ToolCall
-
-HOST = ToolHost(output_bytes_max=1_000, cancel_grace_s=0.05)
-PATIENT = ToolHost(cancel_grace_s=20)
-
-
-def context(attempt: int = 1) -> ToolContext:
-    return ToolContext(
-        tenant="t",
-        user=None,
-        agent="a",
-        session="s",
-        thread="main",
-        turn_id="turn",
-        run_id="run",
-        step=1,
-        call_id="c",
-        idempotency_key="turn/c",
-        attempt=attempt,
-    )
-
-
-def call(known: Tool[..., Any], **arguments: object) -> ToolCall:
-    return ToolCall(id="c", name=known.name, arguments=arguments)
-
-
-async def run(known: Tool[..., Any], host: ToolHost = HOST, **arguments: object) -> ToolOutcome:
-    return await host.run(known, call(known, **arguments), context())
-
-
-def text(outcome: ToolOutcome) -> str:
-    return "".join(block.text for block in outcome.result.output if isinstance(block, Text))
 
 
 async def returned(value: object) -> ToolOutcome:
@@ -244,188 +212,6 @@ async def test_a_long_error_is_cut(word: str) -> None:
         raise ValueError(word * 100_000)
 
     assert len(text(await run(fail))) < 5_000
-
-
-async def test_an_async_tool_that_takes_too_long_is_cancelled_and_told_as_an_error() -> None:
-    ended = asyncio.Event()
-
-    @tool(timeout_s=0.01)
-    async def sleep() -> None:
-        """Sleep."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    outcome = await run(sleep)
-    assert outcome.result.outcome == "error"
-    assert "did not finish within 0.01 s" in text(outcome)
-    assert outcome.effect_unknown is False
-    assert ended.is_set()
-
-
-async def test_a_sync_tool_that_takes_too_long_and_ignores_it_leaves_its_effect_unknown() -> None:
-    release = threading.Event()
-
-    @tool(timeout_s=0.01)
-    def hang() -> None:
-        """Hang."""
-        release.wait()
-
-    outcome = await run(hang)
-    release.set()
-    assert outcome.result.outcome == "error"
-    assert outcome.effect_unknown is True
-
-
-async def started(known: Tool[..., Any], host: ToolHost, begun: threading.Event) -> asyncio.Task[ToolOutcome]:
-    task = asyncio.create_task(run(known, host))
-    while not begun.is_set():
-        await asyncio.sleep(0.001)
-    return task
-
-
-async def test_cancel_reaches_an_async_tool() -> None:
-    begun, cleaned = threading.Event(), []
-
-    @tool
-    async def wait() -> None:
-        """Wait."""
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cleaned.append("up")
-
-    task = await started(wait, PATIENT, begun)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError) as caught:
-        await task
-    assert not isinstance(caught.value, ToolAbandoned)
-    assert cleaned == ["up"]
-
-
-async def test_a_sync_tool_sees_the_cancel_and_its_result_is_kept() -> None:
-    begun = threading.Event()
-
-    @tool
-    def count(ctx: ToolContext) -> str:
-        """Count."""
-        begun.set()
-        ctx.cancel_requested.wait()
-        return "stopped at 3 of 10"
-
-    task = await started(count, PATIENT, begun)
-    task.cancel()
-    outcome = await task
-    assert (outcome.result.outcome, text(outcome)) == ("success", "stopped at 3 of 10")
-    assert not task.cancelled()
-
-
-async def test_a_tool_that_ignores_cancel_is_abandoned_after_the_grace() -> None:
-    begun, release = threading.Event(), threading.Event()
-
-    @tool
-    def hang() -> None:
-        """Hang."""
-        begun.set()
-        release.wait()
-
-    task = await started(hang, HOST, begun)
-    task.cancel()
-    with pytest.raises(ToolAbandoned):
-        await task
-    release.set()
-
-
-async def test_an_async_tool_that_swallows_cancel_and_goes_on_is_abandoned_after_the_grace() -> None:
-    begun, release = threading.Event(), asyncio.Event()
-
-    @tool
-    async def stubborn() -> None:
-        """Go on."""
-        begun.set()
-        while not release.is_set():
-            try:
-                await release.wait()
-            except asyncio.CancelledError:
-                continue
-
-    task = await started(stubborn, HOST, begun)
-    task.cancel()
-    with pytest.raises(ToolAbandoned):
-        await task
-    release.set()
-
-
-async def test_a_hanging_thread_does_not_keep_the_process_alive() -> None:
-    code = (
-        "import asyncio, threading\n"
-        "from turnwright.activities.tool_body import in_thread\n"
-        "async def main():\n"
-        "    try:\n"
-        "        await asyncio.wait_for(in_thread(threading.Event().wait), 0.01)\n"
-        "    except TimeoutError:\n"
-        "        print('left')\n"
-        "asyncio.run(main())\n"
-    )
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
-    out, _ = await asyncio.wait_for(process.communicate(), 60)
-    assert (out.strip(), process.returncode) == (b"left", 0)
-
-
-async def test_sixty_sync_tools_wait_at_once() -> None:
-    gate = threading.Barrier(60, timeout=30)
-
-    @tool
-    def meet() -> str:
-        """Meet."""
-        gate.wait()
-        return "met"
-
-    outcomes = await asyncio.gather(*(run(meet) for _ in range(60)))
-    assert {text(outcome) for outcome in outcomes} == {"met"}
-
-
-async def found(answer: object) -> Reconciliation:
-    async def hook(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
-        assert arguments == {"amount": 5}
-        assert ctx.idempotency_key == "turn/c"
-        if isinstance(answer, Exception):
-            raise answer
-        return answer  # type: ignore[return-value]
-
-    @tool(reconcile=hook, timeout_s=0.2)
-    def pay(amount: int) -> str:
-        """Pay."""
-        return f"paid {amount}"
-
-    return await HOST.reconcile(pay, call(pay, amount=5), context())
-
-
-async def test_a_hook_settles_a_call_of_unknown_outcome() -> None:
-    assert await found(Reconciled.succeeded({"paid": 5})) == Reconciliation("succeeded", (Text(text='{"paid":5}'),))
-    assert await found(Reconciled.failed("refused")) == Reconciliation("failed", (Text(text="refused"),))
-    assert await found(Reconciled.run_again()) == Reconciliation("run_again")
-    assert await found(Reconciled.unknown()) == Reconciliation("unknown")
-
-
-async def test_a_hook_that_fails_or_answers_nonsense_has_found_out_nothing() -> None:
-    assert (await found(ConnectionError("down"))).status == "unknown"
-    assert (await found("paid")).status == "unknown"
-    assert (await HOST.reconcile(add, call(add), context())).status == "unknown"
-
-
-async def test_a_hook_that_hangs_has_found_out_nothing() -> None:
-    async def hook(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
-        await asyncio.Event().wait()
-        return Reconciled.run_again()
-
-    @tool(reconcile=hook, timeout_s=0.01)
-    def pay() -> None:
-        """Pay."""
-
-    assert (await HOST.reconcile(pay, call(pay), context())).status == "unknown"
 
 
 async def test_a_sync_tool_does_not_block_the_event_loop() -> None:
