@@ -1,7 +1,6 @@
 """Statements are files: one each, named as scripts name them, `$1` to `$n` for the parameters.
 
-`sql/<dialect>/` overlays `sql/shared/`. A comment on top says what the parameters and columns are; the
-line `-- batch: unnest` says that PostgreSQL takes the rows of a `Batch` as one array for each column.
+`sql/<dialect>/` overlays `sql/shared/`. A comment on top says what the parameters and columns are.
 Migrations stand in `sql/<dialect>/migrations/`, numbered without gaps.
 """
 
@@ -18,7 +17,6 @@ Dialect: TypeAlias = Literal["sqlite", "postgres"]
 
 FOLDER = Path(__file__).parent / "sql"
 _PLACEHOLDER = re.compile(r"\$(\d+)")
-_UNNEST = "-- batch: unnest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,6 @@ class Statement:
 
     name: str
     sql: str
-    unnest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +65,4 @@ def _read(path: Path, dialect: Dialect) -> Statement:
     sql = "\n".join(line for line in lines if not line.startswith("--")).strip().removesuffix(";")
     if dialect == "sqlite":
         sql = _PLACEHOLDER.sub(r"?\1", sql)
-    return Statement(path.stem, sql, unnest=_UNNEST in lines)
+    return Statement(path.stem, sql)

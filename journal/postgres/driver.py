@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from turnwright.journal.driver import Hook, Presence
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.postgres import migrating
 from turnwright.journal.postgres.client import Connection, Pool
 from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server
@@ -32,6 +32,7 @@ CONNECTIONS_MAX = 10
 ACQUIRE_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 10.0
 TRIES_MAX = 5
+SERVER_MIN = 140_000
 RETRY_S_MAX = 0.05
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -69,7 +70,11 @@ class PostgresDriver:
         self._pool = await self._server.pool(self._connections_max)
         self._notifier = Notifier(self._server)
         self._listener = Listener(self._server, self._heard)
-        version, durable = await self._server_facts(self._pool)
+        try:
+            version, durable = await self._server_facts(self._pool)
+        except BaseException:
+            await self.stop()
+            raise
         log.info("journal_opened", place=self._server.place, postgres=version, synchronous_commit=durable)
         if durable == "off":
             log.warning("journal_may_lose_commits", why="synchronous_commit is off on this server; turn it on")
@@ -141,8 +146,12 @@ class PostgresDriver:
             return (await runner.liveness("lead", frozenset([name])))[name]
 
     async def _server_facts(self, pool: Pool) -> tuple[str, str]:
+        """Its version, if that is new enough, and whether it waits for the disk."""
         async with self._connection(pool) as connection:
+            number = int(await connection.fetchval("SHOW server_version_num"))
             version = await connection.fetchval("SHOW server_version")
+            if number < SERVER_MIN:
+                raise StoreError(f"{self._server.place} is PostgreSQL {version}; the journal needs 14 or newer")
             return version, await connection.fetchval("SHOW synchronous_commit")
 
     async def _try(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:

@@ -13,7 +13,7 @@ import structlog
 
 from turnwright.journal.errors import StoreError
 from turnwright.journal.postgres.client import Connection
-from turnwright.journal.postgres.connection import FAILURES, Server, close
+from turnwright.journal.postgres.connection import FAILURES, Server, close, drop
 from turnwright.journal.postgres.locks import channel
 from turnwright.journal.statements import statement
 
@@ -66,6 +66,8 @@ class Notifier:
             except (StoreError, *FAILURES) as error:
                 log.warning("commit_not_told", why=str(error), retry_s=delay_s)
                 self._wake.set()
+                if self._connection is not None:
+                    drop(self._connection)
                 await asyncio.sleep(delay_s)
                 delay_s = min(delay_s * 2, RECONNECT_MAX_S)
 

@@ -7,7 +7,7 @@ in the middle of a statement; a connection that cannot promise that is thrown aw
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar, assert_never
 
-from turnwright.journal.errors import StoreCorrupt, StoreUnavailable
+from turnwright.journal.errors import StoreCorrupt, StoreError, StoreUnavailable
 from turnwright.journal.postgres.client import Connection
 from turnwright.journal.postgres.connection import FAILURES, SURVIVED, Server, drop
 from turnwright.journal.postgres.locks import lock_key
@@ -33,7 +33,8 @@ class Runner:
             await self._control(begin)
             result = await self._run(script(), touched)
             await self._point("commit")
-            await self._control("COMMIT")
+            if await self._control("COMMIT") != "COMMIT":  # the server answers an aborted one with ROLLBACK
+                raise StoreError(f"PostgreSQL at {self._server.place} did not commit; see the server's log")
         except BaseException as error:
             await self._undo(error)
             raise
@@ -83,13 +84,9 @@ class Runner:
     async def _many(self, name: str, many: tuple[tuple[Any, ...], ...]) -> None:
         if not many:
             return
-        chosen = statement("postgres", name)
-        if chosen.unnest:
-            await self._rows(name, tuple(zip(*many, strict=True)))
-            return
         await self._point(name)
         try:
-            await self._connection.executemany(chosen.sql, many)
+            await self._connection.executemany(statement("postgres", name).sql, many)
         except FAILURES as error:
             raise self._server.translated(error, name) from error
 
@@ -104,9 +101,9 @@ class Runner:
             raise StoreCorrupt(f"session {new.session_id} has no counter")
         return int(first)
 
-    async def _control(self, sql: str) -> None:
+    async def _control(self, sql: str) -> str:
         try:
-            await self._connection.execute(sql)
+            return await self._connection.execute(sql)
         except FAILURES as error:
             raise self._server.translated(error, sql) from error
 

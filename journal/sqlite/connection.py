@@ -21,6 +21,7 @@ _PRAGMAS = """
     PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;
     PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF
 """
+_ACCESS = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
 _LATER = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
@@ -71,8 +72,8 @@ def translated(error: sqlite3.Error, path: Path, statement: str | None = None) -
     where = f" (statement {statement})" if statement else ""
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{path} is locked by a program that is not Turnwright{where}; end it and try again")
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return StoreUnavailable(f"{path} cannot be opened; check the path and its permissions")
+    if code in _ACCESS:
+        return StoreUnavailable(f"{path} cannot be opened for writing; check the path and its permissions")
     if code in _LATER:
         return StoreUnavailable(f"{path}: {error}{where}; check the disk (space, health, mount) and try again")
     if code == sqlite3.SQLITE_NOTADB:

@@ -55,10 +55,15 @@ class SqliteDriver:
         self._loop = asyncio.get_running_loop()
         connection = await asyncio.to_thread(open_writer, self.path, self._lock_timeout_s)
         folder = self.path.with_name(f"{self.path.name}-locks")
-        folder.mkdir(exist_ok=True)
+        try:
+            folder.mkdir(exist_ok=True)
+            lock = WriteLock(folder)
+        except OSError as error:
+            connection.close()
+            raise StoreUnavailable(f"the journal's locks cannot be made ({error}); check {folder}") from error
         self._holds = Holds(folder)
         self._readers = Readers(self.path, self._runner, self._point)
-        self._writer = Writer(self._runner(connection), WriteLock(folder), self, self._point, self._lock_timeout_s)
+        self._writer = Writer(self._runner(connection), lock, self, self._point, self._lock_timeout_s)
         fixed = sqlite3.sqlite_version_info >= WAL_RESET_FIXED
         log.info("journal_opened", path=str(self.path), sqlite=sqlite3.sqlite_version, wal_reset_fixed=fixed)
 
@@ -71,7 +76,7 @@ class SqliteDriver:
         ended = await asyncio.to_thread(writer.stop, STOP_TIMEOUT_S)
         if not ended:
             log.warning("journal_not_closed", path=str(self.path), why="another process holds the write lock")
-            writer.fail_queued("the journal was closed while another process held its write lock")
+            writer.abandon("the journal was closed while another process held its write lock")
         await self._holds.release()
 
     async def migrate(self, to: int | None = None) -> int:

@@ -80,6 +80,7 @@ class Writer:
         self._jobs: deque[Job] = deque()
         self._wake = threading.Event()
         self._stopping = False
+        self._abandoned = False
         self._blocked: asyncio.TimerHandle | None = None
         self._data_version = self._read_data_version()
         self._thread = threading.Thread(target=self._run, name="turnwright-journal-writer", daemon=True)
@@ -104,23 +105,20 @@ class Writer:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def fail_queued(self, why: str, *, queued_before_s: float = math.inf) -> None:
-        """Answer jobs that no group has taken yet, oldest first."""
-        failed: list[Job] = []
-        with contextlib.suppress(IndexError):
-            while (job := self._jobs.popleft()).queued_at_s < queued_before_s:
-                job.error = StoreUnavailable(why)
-                failed.append(job)
-            self._jobs.appendleft(job)
-        self._events.committed(failed)
+    def abandon(self, why: str) -> None:
+        """Give up on a thread that does not get the lock; it ends when it does."""
+        self._abandoned = True
+        self._unwatch_blocked()
+        self._fail_queued(why)
 
     def _run(self) -> None:
         while True:
             self._wake.wait(FOREIGN_COMMIT_POLL_S if self._events.watched() else None)
             self._wake.clear()
+            self._look_elsewhere()
             while self._jobs:
                 self._serve()
-            self._look_elsewhere()
+                self._look_elsewhere()
             if self._stopping and not self._jobs:
                 break
         self._lock.acquire()  # closing the last connection checkpoints
@@ -192,10 +190,21 @@ class Writer:
         job.wrote = job.error is None and runner.connection.total_changes != before
 
     def _fail_group(self, jobs: list[Job], error: BaseException) -> None:
-        if not jobs and (job := self._next(0, 0)):
-            jobs.append(job)
+        started = bool(jobs)
+        while not started and self._jobs:  # nothing began: the same awaits all who wait
+            jobs.append(self._jobs.popleft())
         for job in jobs:
             job.error = job.error or error
+
+    def _fail_queued(self, why: str, *, queued_before_s: float = math.inf) -> None:
+        """Answer jobs that no group has taken yet, oldest first."""
+        failed: list[Job] = []
+        with contextlib.suppress(IndexError):
+            while (job := self._jobs.popleft()).queued_at_s < queued_before_s:
+                job.error = StoreUnavailable(why)
+                failed.append(job)
+            self._jobs.appendleft(job)
+        self._events.committed(failed)
 
     def _take_lock(self) -> None:
         if self._lock.try_acquire():
@@ -206,8 +215,10 @@ class Writer:
 
     def _watch_blocked(self) -> None:
         """Fail what has waited too long, naming who is in the way; again while the thread is blocked."""
+        if self._abandoned:
+            return
         late_s = time.monotonic() - self._lock_timeout_s
-        self.fail_queued(
+        self._fail_queued(
             f"process {self._lock.holder()} has held the journal's write lock for {self._lock_timeout_s:g} s; "
             "let it go on (it may be stopped) or kill it: its transaction is then undone",
             queued_before_s=late_s,

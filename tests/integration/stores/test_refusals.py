@@ -67,6 +67,11 @@ async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
     assert "check the path" in str(await refusal(f"sqlite:///{tmp_path}"))
 
 
+async def test_a_file_in_place_of_the_locks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "journal.db-locks").touch()
+    assert "journal.db-locks" in str(await refusal(f"sqlite:///{tmp_path}/journal.db"))
+
+
 async def test_a_broken_database_is_reported_as_corrupt(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     driver = open_driver(f"sqlite:///{path}")
