@@ -1,8 +1,8 @@
 """How workflows call activities: names, bounds and summaries in one place.
 
-Rule: short journal access runs locally and is repeated until it succeeds; operations are scheduled
-activities that are repeated until the journal says what became of them. No failure of either is a
-failure of a turn.
+Rule: short journal access runs locally, which costs one event. When that does not succeed soon it is
+scheduled, so that it holds no workflow task, may move to another worker, and costs nothing while it is
+repeated. Operations are scheduled activities. No failure of any of these is a failure of a turn.
 """
 
 from __future__ import annotations
@@ -12,28 +12,37 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
-with workflow.unsafe.imports_passed_through():
-    from turnwright.workflows.payloads import Next, OpRef, StepInput
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Claimed, ClaimInput, Next, OpRef, StepInput
 
-HEARTBEAT_TIMEOUT_S = 5
 OPERATION_TIMEOUT_H = 24
-LOCAL_ATTEMPT_TIMEOUT_S = 10
-_RETRY_LOCAL = RetryPolicy(initial_interval=timedelta(milliseconds=50), maximum_interval=timedelta(seconds=1))
-_RETRY_OPERATION = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=5))
+LOCAL_ATTEMPTS_MAX = 5
+LOCAL_TIMEOUT_S = 12
+ATTEMPT_TIMEOUT_S = 30
+_RETRY_LOCAL = RetryPolicy(initial_interval=timedelta(milliseconds=50), maximum_attempts=LOCAL_ATTEMPTS_MAX)
+_RETRY_SCHEDULED = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=5))
 _ACTIVITY = {"model": "model_step", "tool": "tool_call", "reconcile": "reconcile_call"}
 
 
 async def journal_call(name: str, given: object, result_type: type[Any]) -> Any:  # noqa: ANN401 - as `result_type` says
-    """Call a short journal activity locally, until it succeeds."""
-    return await workflow.execute_local_activity(
-        name,
-        given,
-        result_type=result_type,
-        start_to_close_timeout=timedelta(seconds=LOCAL_ATTEMPT_TIMEOUT_S),
-        retry_policy=_RETRY_LOCAL,
-    )
+    """Call a short journal activity until it succeeds: locally at first, on whichever worker takes it later."""
+    try:
+        return await workflow.execute_local_activity(
+            name,
+            given,
+            result_type=result_type,
+            schedule_to_close_timeout=timedelta(seconds=LOCAL_TIMEOUT_S),
+            retry_policy=_RETRY_LOCAL,
+        )
+    except ActivityError:
+        return await _scheduled(name, given, result_type, "the journal could not be reached at once")
+
+
+def start_claim_elsewhere(given: ClaimInput) -> ActivityHandle[Claimed]:
+    """Let a worker that knows the agent claim the turn, whichever and whenever it is."""
+    return _scheduled("claim_known_turn", given, Claimed, "waits for a worker that knows the agent")
 
 
 def start_operation(ref: OpRef, given: StepInput) -> ActivityHandle[Next]:
@@ -45,18 +54,19 @@ def start_operation(ref: OpRef, given: StepInput) -> ActivityHandle[Next]:
         result_type=Next,
         start_to_close_timeout=timedelta(hours=OPERATION_TIMEOUT_H),
         heartbeat_timeout=timedelta(seconds=HEARTBEAT_TIMEOUT_S),
-        retry_policy=_RETRY_OPERATION,
+        retry_policy=_RETRY_SCHEDULED,
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
 
 
-async def scheduled_call(name: str, given: object, result_type: type[Any]) -> Any:  # noqa: ANN401 - as `result_type` says
-    """Call a journal activity on whichever worker takes it, until one succeeds."""
-    return await workflow.execute_activity(
+def _scheduled(name: str, given: object, result_type: type[Any], summary: str) -> ActivityHandle[Any]:
+    return workflow.start_activity(
         name,
         given,
         result_type=result_type,
-        start_to_close_timeout=timedelta(seconds=LOCAL_ATTEMPT_TIMEOUT_S),
-        retry_policy=_RETRY_OPERATION,
+        start_to_close_timeout=timedelta(seconds=ATTEMPT_TIMEOUT_S),
+        retry_policy=_RETRY_SCHEDULED,
+        cancellation_type=ActivityCancellationType.TRY_CANCEL,
+        summary=summary,
     )

@@ -1,22 +1,20 @@
 """The operations a turn's run has scheduled, kept in step with the journal's plan.
 
 Rule: the plan names the attempt that may start by its ordinal. A scheduled one with a lower ordinal was
-given up by the journal, so it is abandoned and the next is started; one with the same is left alone.
+given up by the journal, so it is abandoned and the next is started; one with the same is left alone. An
+activity that failed for good wrote nothing and never will: this run does not start it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
-from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.workflow import ActivityHandle
 
-with workflow.unsafe.imports_passed_through():
-    from turnwright.workflows.payloads import Next, OpRef
-
-if TYPE_CHECKING:
-    from temporalio.workflow import ActivityHandle
+from turnwright.workflows.payloads import Next, OpRef
 
 Key: TypeAlias = tuple[str, int, str]
 
@@ -30,11 +28,12 @@ class Scheduled:
 
 
 class Operations:
-    """What is scheduled at the moment."""
+    """What is scheduled at the moment, and what broke."""
 
     def __init__(self, start: Callable[[OpRef], ActivityHandle[Next]]) -> None:
         self._start = start
         self._scheduled: dict[Key, Scheduled] = {}
+        self._broken: dict[Key, int] = {}
 
     @property
     def any(self) -> bool:
@@ -51,26 +50,48 @@ class Operations:
         """Whether an activity has ended."""
         return any(scheduled.handle.done() for scheduled in self._scheduled.values())
 
+    @property
+    def some_broken(self) -> bool:
+        """Whether an activity of this run failed for good."""
+        return bool(self._broken)
+
     def follow(self, planned: Next) -> None:
-        """Start what the plan says may start and is not scheduled yet."""
+        """Start what the plan says may start, is not scheduled yet, and did not break."""
         for ref in planned.start:
             key = (ref.kind, ref.step, ref.call)
+            if self._broken.get(key, 0) >= ref.ordinal:
+                continue
             known = self._scheduled.get(key)
             if known is not None and known.ref.ordinal >= ref.ordinal:
                 continue
             if known is not None:
                 known.handle.cancel()
-            self._scheduled[key] = Scheduled(ref, self._start(ref))
+            handle = self._start(ref)
+            handle.add_done_callback(_seen)
+            self._scheduled[key] = Scheduled(ref, handle)
 
-    def take_done(self) -> list[ActivityHandle[Next]]:
-        """The activities that have ended; they are not scheduled any more."""
-        done = {key: scheduled for key, scheduled in self._scheduled.items() if scheduled.handle.done()}
-        for key in done:
+    def take_done(self) -> list[Next]:
+        """What the activities that have ended said; they are not scheduled any more."""
+        said: list[Next] = []
+        for key, scheduled in list(self._scheduled.items()):
+            if not scheduled.handle.done():
+                continue
             del self._scheduled[key]
-        return [scheduled.handle for scheduled in done.values()]
+            try:
+                said.append(scheduled.handle.result())
+            except ActivityError as error:
+                if not is_cancelled_exception(error):
+                    self._broken[key] = scheduled.ref.ordinal
+        return said
 
     def abandon(self) -> None:
         """Give up what is scheduled."""
         for scheduled in self._scheduled.values():
             scheduled.handle.cancel()
         self._scheduled.clear()
+
+
+def _seen(handle: Any) -> None:  # noqa: ANN401 - a task's callback
+    """Look at the end of an activity nobody may wait for any more; asyncio reports errors nobody looked at."""
+    if not handle.cancelled():
+        handle.exception()

@@ -16,6 +16,7 @@ THREAD_WORKFLOW = "Thread"
 TURN_WORKFLOW = "Turn"
 WAKE = "wake"
 HAND_TYPED = frozenset({"pause", "resume", "cancel"})
+HEARTBEAT_TIMEOUT_S = 5
 
 OpKind = Literal["model", "tool", "reconcile"]
 
@@ -108,10 +109,11 @@ class Next:
 
 @dataclass(frozen=True)
 class Claimed:
-    """The epoch a run was given, and what is next."""
+    """The journal's epoch, what is next, and whether the run was given the turn (then the epoch is its own)."""
 
     epoch: int
     next: Next
+    has_turn: bool = True
 
 
 @dataclass(frozen=True)

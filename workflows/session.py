@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.common import RawValue
 
-with workflow.unsafe.imports_passed_through():
-    from turnwright.workflows.calls import journal_call
-    from turnwright.workflows.payloads import SESSION_WORKFLOW, FannedOut, SessionInput
+from turnwright.workflows.calls import journal_call
+from turnwright.workflows.payloads import SESSION_WORKFLOW, FannedOut, SessionInput
 
 PAGES_PER_RUN_MAX = 500
 
@@ -36,7 +35,8 @@ class SessionWorkflow:
             if after == 0 and not self._woken:
                 return woken
             if pages >= PAGES_PER_RUN_MAX:
-                workflow.continue_as_new(SessionInput(given.session, after))
+                # A new run has heard nothing, so what was heard during this pass makes it begin anew.
+                workflow.continue_as_new(SessionInput(given.session, 0 if self._woken else after))
 
     @workflow.signal(dynamic=True)
     def on_signal(self, name: str, args: Sequence[RawValue]) -> None:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.common import RawValue
 
-with workflow.unsafe.imports_passed_through():
-    from turnwright.workflows.calls import journal_call
-    from turnwright.workflows.payloads import THREAD_WORKFLOW, Dispatched, ThreadInput
+from turnwright.workflows.calls import journal_call
+from turnwright.workflows.payloads import THREAD_WORKFLOW, Dispatched, ThreadInput
 
 
 @workflow.defn(name=THREAD_WORKFLOW)

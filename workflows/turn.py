@@ -14,30 +14,29 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from turnwright.workflows.calls import journal_call, scheduled_call, start_operation
-    from turnwright.workflows.operations import Operations
-    from turnwright.workflows.payloads import (
-        HAND_TYPED,
-        TURN_WORKFLOW,
-        WAKE,
-        Claimed,
-        ClaimInput,
-        HandTyped,
-        LookInput,
-        Next,
-        OpRef,
-        StepInput,
-        ThreadInput,
-        TurnInput,
-    )
+from turnwright.workflows.calls import journal_call, start_claim_elsewhere, start_operation
+from turnwright.workflows.operations import Operations
+from turnwright.workflows.payloads import (
+    HAND_TYPED,
+    TURN_WORKFLOW,
+    WAKE,
+    Claimed,
+    ClaimInput,
+    HandTyped,
+    LookInput,
+    Next,
+    OpRef,
+    StepInput,
+    ThreadInput,
+    TurnInput,
+)
 
 HISTORY_EVENTS_MAX = 2_000
 HAND_TYPED_PENDING_MAX = 100
 NOTES_MAX = 20
-LOOK_AGAIN_S = 30
+LOOK_AGAIN_FIRST_S = 30
+LOOK_AGAIN_LONGEST_S = 600
 
 
 @workflow.defn(name=TURN_WORKFLOW)
@@ -48,30 +47,36 @@ class TurnWorkflow:
     def __init__(self, given: TurnInput) -> None:
         self._given = given
         self._epoch = given.epoch
+        self._has_turn = False
         self._woken = False
         self._typed: list[str] = []
         self._typed_count = 0
         self._notes: list[str] = []
         self._operations = Operations(self._start)
         self._next = Next("work")
+        self._idle_waits = 0
 
     @workflow.run
     async def run(self, given: TurnInput) -> str:
         """Drive the turn until it ends, is parked, or a newer run has it; returns why it left.
 
-        Temporal's own cancel reaches only this coroutine, and means what `cancel` means.
+        Temporal's own cancel reaches only this coroutine, and means what `cancel` means. It may come in the
+        instant the drive ends, which then begins anew.
         """
         del given
-        drive = asyncio.create_task(self._drive())
-        while not drive.done():
-            try:
-                await workflow.wait_condition(drive.done)
-            except asyncio.CancelledError:
-                self._type("cancel")
-        why = drive.result()
-        if why == "continue":
-            workflow.continue_as_new(TurnInput(self._given.thread, self._given.turn, self._epoch))
-        return why
+        while True:
+            drive = asyncio.create_task(self._drive())
+            while not drive.done():
+                try:
+                    await workflow.wait_condition(drive.done)
+                except asyncio.CancelledError:
+                    self._type("cancel")
+            why = drive.result()
+            if self._woken:
+                continue
+            if why == "continue":
+                workflow.continue_as_new(TurnInput(self._given.thread, self._given.turn, self._epoch))
+            return why
 
     @workflow.signal(dynamic=True)
     def on_signal(self, name: str, args: Sequence[RawValue]) -> None:
@@ -80,7 +85,7 @@ class TurnWorkflow:
         if name in HAND_TYPED:
             self._type(name)
         elif name != WAKE:
-            self._note(f"unknown signal {name!r} was ignored; known are wake, pause, resume, cancel")
+            self._note(f"unknown signal {name[:100]!r} was ignored; known are wake, pause, resume, cancel")
         self._woken = True
 
     @workflow.query
@@ -112,46 +117,57 @@ class TurnWorkflow:
                 case "park" | "stop":
                     if await self._leave():
                         return self._next.why
-                    self._next = await self._claim()
+                    self._next = await self._look()
 
     async def _claim(self) -> Next:
-        """Take the turn, or learn that there is nothing to take: a parked turn gives no claim until it goes on."""
         self._woken = False
-        claimed: Claimed = await journal_call("claim_turn", self._claim_input(), Claimed)
-        self._epoch = claimed.epoch
-        workflow.set_current_details(f"turn {self._given.turn}, epoch {self._epoch}")
-        return claimed.next
+        return self._given_turn(await journal_call("claim_turn", self._claim_input(), Claimed))
 
     async def _claim_elsewhere(self) -> Next:
-        """No agent of that name here: let workers that know it claim the turn."""
-        claimed: Claimed = await scheduled_call("claim_known_turn", self._claim_input(), Claimed)
-        self._epoch = claimed.epoch
-        return claimed.next
+        """No agent of that name here: let workers that know it claim the turn, and listen meanwhile."""
+        claim = start_claim_elsewhere(self._claim_input())
+        await workflow.wait_condition(lambda: self._woken or claim.done())
+        if claim.done():
+            return self._given_turn(claim.result())
+        claim.cancel()
+        return await self._look()
 
     def _claim_input(self) -> ClaimInput:
         return ClaimInput(self._given.thread, self._given.turn, self._epoch, workflow.info().run_id)
 
+    def _given_turn(self, claimed: Claimed) -> Next:
+        """The journal's epoch is ours only if the turn is; else it is where the next claim may start from."""
+        self._epoch, self._has_turn = claimed.epoch, claimed.has_turn
+        workflow.set_current_details(f"turn {self._given.turn}, epoch {self._epoch}")
+        return claimed.next
+
     async def _work(self, planned: Next) -> Next:
         self._operations.follow(planned)
         if not self._operations.any:
-            await self._wait(LOOK_AGAIN_S)
+            await self._wait_for_others()
             return await self._look()
+        self._idle_waits = 0
         await workflow.wait_condition(lambda: self._woken or self._operations.some_done)
-        newest: Next | None = None
-        for handle in self._operations.take_done():
-            try:
-                result = handle.result()
-            except (ActivityError, asyncio.CancelledError):
-                continue
-            newest = result if newest is None or result.seq > newest.seq else newest
-        if newest is None or self._woken:
+        said = self._operations.take_done()
+        if self._woken or not said:
             return await self._look()
-        return newest
+        return max(said, key=lambda newest: newest.seq)
+
+    async def _wait_for_others(self) -> None:
+        """What runs was claimed by attempts of another run, whose reports wake us; looking is a second net."""
+        patience_s = min(LOOK_AGAIN_FIRST_S * 2**self._idle_waits, LOOK_AGAIN_LONGEST_S)
+        self._idle_waits = min(self._idle_waits + 1, 10)
+        await self._wait(patience_s)
 
     async def _look(self) -> Next:
+        """Ask what is next; a run that was never given the turn asks for the turn."""
+        if not self._has_turn:
+            return await self._claim()
         self._woken = False
         given = LookInput(self._given.thread, self._given.turn, self._epoch)
         found: Next = await journal_call("look", given, Next)
+        if found.why == "superseded":
+            self._has_turn = False
         return found
 
     async def _wait(self, seconds: float) -> None:
@@ -168,16 +184,20 @@ class TurnWorkflow:
         return not self._woken
 
     def _may_continue_as_new(self) -> bool:
+        """Whether a new run is due: the history is long, or an operation broke in this one and none runs."""
         info = workflow.info()
         large = info.is_continue_as_new_suggested() or info.get_current_history_length() > HISTORY_EVENTS_MAX
         quiet = not self._woken and not self._typed and not self._operations.any
-        return large and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
+        due = large or self._operations.some_broken
+        return due and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
 
     def _start(self, ref: OpRef) -> workflow.ActivityHandle[Next]:
         given = StepInput(self._given.thread, self._given.turn, self._epoch, ref.step, ref.call)
         return start_operation(ref, given)
 
     async def _journal_typed(self) -> None:
+        if not self._typed:
+            return
         while self._typed:
             name = self._typed.pop(0)
             self._typed_count += 1
@@ -186,11 +206,13 @@ class TurnWorkflow:
             rejected: str = await journal_call("record_hand_typed", given, str)
             if rejected:
                 self._note(rejected)
-            self._next = await self._look()
+        self._next = await self._look()
 
     def _type(self, name: str) -> None:
         if len(self._typed) < HAND_TYPED_PENDING_MAX:
             self._typed.append(name)
+        else:
+            self._note(f"{name} was ignored: {HAND_TYPED_PENDING_MAX} commands wait for the journal already")
         self._woken = True
 
     def _note(self, text: str) -> None:

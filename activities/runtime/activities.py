@@ -14,11 +14,13 @@ from turnwright.activities.models.port import Model
 from turnwright.activities.models.router import Models
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import control
-from turnwright.activities.runtime.attempt import Parts
+from turnwright.activities.runtime.attend import attend
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
+from turnwright.activities.runtime.parts import Parts
+from turnwright.activities.runtime.reconcile import reconcile_call
 from turnwright.activities.runtime.settings import ActivitySettings
-from turnwright.activities.runtime.tool_call import reconcile_call, tool_call
+from turnwright.activities.runtime.tool_call import tool_call
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
@@ -130,14 +132,14 @@ class Activities:
     @activity.defn(name="model_step")
     async def model_step(self, given: StepInput) -> Next:
         """Carry out a model call."""
-        return await model_step(self.parts, given)
+        return await attend(self.parts, given, model_step)
 
     @activity.defn(name="tool_call")
     async def tool_call(self, given: StepInput) -> Next:
         """Carry out a tool call."""
-        return await tool_call(self.parts, given)
+        return await attend(self.parts, given, tool_call)
 
     @activity.defn(name="reconcile_call")
     async def reconcile_call(self, given: StepInput) -> Next:
         """Ask a tool what became of a call."""
-        return await reconcile_call(self.parts, given)
+        return await attend(self.parts, given, reconcile_call)

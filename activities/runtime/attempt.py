@@ -1,49 +1,34 @@
 """What every attempt of an operation shares: its thread, its claim, and how its report is committed.
 
-Rule: after a claim there is always testimony, whatever happened in between. An attempt that Temporal
-no longer waits for wakes its thread, since nobody else would learn of its end.
+Rule: after a claim there is always testimony, whatever happened in between. An attempt that Temporal may
+not wait for any more wakes its thread, since nobody else would learn of its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError
 
-from turnwright.activities.models.port import Model
-from turnwright.activities.registry import Registry
-from turnwright.activities.runtime.persist import persist
-from turnwright.activities.runtime.settings import ActivitySettings
-from turnwright.activities.runtime.watcher import Watched, Watcher
-from turnwright.activities.tool_host import ToolHost
+from turnwright.activities.runtime.parts import Parts
+from turnwright.activities.runtime.persist import persist, quietly
+from turnwright.activities.runtime.pulse import Pulse
+from turnwright.activities.runtime.stop import Stop
+from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import RunCommand, Testimony
+from turnwright.journal.control import Claim
+from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome
-from turnwright.workflows.payloads import Next, StepInput, next_of
-from turnwright.workflows.waking import Waker
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Next, StepInput, next_of
 
+SILENCE_S_MAX = HEARTBEAT_TIMEOUT_S * 0.6
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a worker's activities work with."""
-
-    journal: Journal
-    waker: Waker
-    registry: Registry
-    models: Model
-    tools: ToolHost
-    watcher: Watcher
-    presence: Callable[[], str]
-    settings: ActivitySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +41,8 @@ class Attempt:
     run_id: str
     nonce: str
     presence: str
+    stop: Stop
+    pulse: Pulse
 
     @classmethod
     def begin(cls, parts: Parts, given: StepInput) -> Attempt:
@@ -63,31 +50,48 @@ class Attempt:
         info = activity.info()
         run_id = info.workflow_run_id or ""
         nonce = f"{run_id}/{info.activity_id}/{info.attempt}"
-        key = ThreadKey.parse(given.thread)
         structlog.contextvars.bind_contextvars(thread=given.thread, turn=given.turn, run=run_id, step=given.step)
-        return cls(parts, given, key, run_id, nonce, parts.presence())
+        pulse = Pulse(parts.settings.heartbeat_interval_s, SILENCE_S_MAX)
+        return cls(parts, given, ThreadKey.parse(given.thread), run_id, nonce, parts.presence(), Stop(), pulse)
 
     async def commit(self, command: RunCommand) -> Outcome:
-        """Commit a claim or report, waiting for the store if need be."""
+        """Commit a claim, waiting for the store if need be."""
         return await persist(lambda: self.parts.journal.run(self.key, command))
 
-    async def report(self, testimony: Testimony) -> Next:
-        """Commit what happened and say what is next; wake the thread if nobody waits for this attempt."""
-        outcome = await self.commit(testimony)
-        if outcome.control.epoch != self.given.epoch or activity.is_cancelled():
-            await self.wake()
+    async def report(self, testimony: Testimony, otherwise: Testimony) -> Next:
+        """Commit what happened and say what is next; wake the thread if nobody may wait for this attempt.
+
+        `otherwise` is what is committed when the journal cannot hold `testimony`.
+        """
+        try:
+            outcome = await self.commit(testimony)
+        except InvalidInput:
+            log.exception("report_not_storable", what=type(testimony).__name__)
+            outcome = await self.commit(otherwise)
+        if outcome.control.epoch != self.given.epoch or self.stop.why is not None or self.pulse.broke:
+            await quietly(self.parts.waker.thread(self.key))
         if outcome.checkpoint_due:
-            state = await self.parts.journal.state(self.key)
-            await persist(lambda: self.parts.journal.checkpoint(self.key, state))
+            await self._checkpoint()
         return self.next_of(outcome)
 
     def next_of(self, outcome: Outcome) -> Next:
         """The outcome's action as it crosses Temporal."""
         return next_of(outcome.action, outcome.control.seq)
 
-    async def wake(self) -> None:
-        """Wake the thread; when Temporal is away the sweeper does it later."""
-        await quietly(self.parts.waker.thread(self.key))
+    def refused(self, outcome: Outcome, claim: Claim | None) -> Next | None:
+        """What to do when the claim was refused; None: another attempt of this process left it without a report.
+
+        Raises:
+            ApplicationError: others take this process for dead; let another attempt begin under its new presence.
+        """
+        code = None if outcome.rejection is None else outcome.rejection.code
+        log.info("operation_not_claimed", code=code)
+        if code == "presence_lost":
+            raise given_back("PresenceLost", str(outcome.rejection), self.parts.settings.give_back_s)
+        ours = claim is not None and claim.presence == self.presence
+        if code == "held" and ours and claim is not None and claim.nonce not in self.parts.attempts:
+            return None
+        return self.next_of(outcome)
 
     async def state(self) -> AgentState:
         """The agent's state now."""
@@ -95,12 +99,14 @@ class Attempt:
 
     def watched(self, outcome: Outcome, ordinal: int) -> Watched:
         """This attempt as the watcher follows it."""
-        given = self.given
-        return Watched(self.key, outcome.thread_id, given.turn, given.step, ordinal, given.call, outcome.control.seq)
+        given, seq = self.given, outcome.control.seq
+        return Watched(
+            self.key, outcome.thread_id, given.turn, given.step, ordinal, given.call, seen_seq=seq, stop=self.stop
+        )
 
     def agent_unknown(self) -> ApplicationError:
         """Give the activity back, for a worker that knows the agent."""
-        return agent_unknown(self.key.agent, self.parts.settings.agent_unknown_retry_s)
+        return agent_unknown(self.key.agent, self.parts.settings.give_back_s)
 
     async def media(self, state: AgentState) -> Mapping[str, bytes]:
         """The bytes of the media in the context."""
@@ -112,19 +118,19 @@ class Attempt:
         }
         return await persist(lambda: self.parts.journal.blobs(self.key.session_key, wanted))
 
+    async def _checkpoint(self) -> None:
+        """Keep the state; a checkpoint is a cache, and the next report tries again."""
+        try:
+            await self.parts.journal.checkpoint(self.key, await self.parts.journal.state(self.key))
+        except JournalError as error:
+            log.warning("checkpoint_not_kept", error=str(error))
+
 
 def agent_unknown(agent: str, retry_s: float) -> ApplicationError:
     """Gives an activity back to the queue because this worker does not know the agent."""
-    return ApplicationError(
-        f"this worker does not know agent {agent!r}",
-        type="AgentUnknown",
-        next_retry_delay=timedelta(seconds=retry_s),
-    )
+    return given_back("AgentUnknown", f"this worker does not know agent {agent!r}", retry_s)
 
 
-async def quietly(waking: Awaitable[None]) -> None:
-    """Wake somebody; a wake-up that is lost costs latency only."""
-    try:
-        await waking
-    except RPCError as error:
-        log.warning("wake_lost", error=str(error))
+def given_back(kind: str, message: str, retry_s: float) -> ApplicationError:
+    """Gives an activity back to the queue: another attempt, here or elsewhere, may do better."""
+    return ApplicationError(message, type=kind, next_retry_delay=timedelta(seconds=retry_s))

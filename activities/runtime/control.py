@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from temporalio import activity
 
-from turnwright.activities.runtime.attempt import Parts, agent_unknown, quietly
+from turnwright.activities.runtime.attempt import agent_unknown
+from turnwright.activities.runtime.parts import Parts
+from turnwright.activities.runtime.persist import quietly
 from turnwright.journal.actions import Park, Stop
 from turnwright.journal.commands import CancelTurn, ClaimRun, ClientCommand, Look, PauseTurn, ResumeTurn
 from turnwright.journal.ids import ThreadKey
@@ -53,7 +55,7 @@ async def claim_known_turn(parts: Parts, given: ClaimInput) -> Claimed:
     claimed = await claim_turn(parts, given)
     if claimed.next.kind != "agent_unknown":
         return claimed
-    raise agent_unknown(ThreadKey.parse(given.thread).agent, parts.settings.agent_unknown_retry_s)
+    raise agent_unknown(ThreadKey.parse(given.thread).agent, parts.settings.give_back_s)
 
 
 async def look(parts: Parts, given: LookInput) -> Next:
@@ -99,6 +101,5 @@ async def _command_of(parts: Parts, key: ThreadKey, given: HandTyped) -> ClientC
         return PauseTurn(**who)
     if given.name == "cancel":
         return CancelTurn(**who)
-    row = await parts.journal.thread(key)
-    active = None if row is None else row.control.turn(given.turn)
-    return ResumeTurn(**who, revision=0 if active is None else active.status.revision)
+    status = await parts.journal.turn(key, given.turn)
+    return ResumeTurn(**who, revision=0 if status is None else status.revision)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from turnwright.activities.runtime.attempt import Parts
+from turnwright.activities.runtime.parts import Parts
 from turnwright.journal.ids import SessionKey
 from turnwright.workflows.payloads import FannedOut, SessionInput
 

@@ -7,29 +7,56 @@ anything acts on it. What had been streamed when the call was stopped is kept.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
-from turnwright.activities.runtime.attempt import Attempt, Parts
+from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.stop import Why
 from turnwright.activities.runtime.supervise import Ended, supervise
+from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
 from turnwright.journal.entries.operation import InterruptReason
-from turnwright.journal.errors import JournalError
+from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.view import request_messages
-from turnwright.workflows.payloads import Next, StepInput
+from turnwright.workflows.payloads import Next
 
 log = structlog.get_logger(__name__)
-_REASONS: dict[str, InterruptReason] = {"cancelled": "cancelled", "abandoned": "lost", "drained": "drained"}
+_REASONS: dict[Why, InterruptReason] = {"cancelled": "cancelled", "abandoned": "lost", "drained": "drained"}
 
 
-async def model_step(parts: Parts, given: StepInput) -> Next:
+@dataclass(slots=True)
+class Call:
+    """A claimed model call while it runs."""
+
+    attempt: Attempt
+    definition: AgentDefinition
+    ordinal: int
+    partial: Partial = field(default_factory=Partial)
+    started_s: float = field(default_factory=time.monotonic)
+
+    @property
+    def base(self) -> dict[str, Any]:
+        """What every testimony about this attempt says."""
+        given = self.attempt.given
+        return {
+            "turn_id": given.turn,
+            "run": self.attempt.run_id,
+            "epoch": given.epoch,
+            "step": given.step,
+            "ordinal": self.ordinal,
+        }
+
+
+async def model_step(attempt: Attempt) -> Next:
     """Carry out the step's model call and say what the turn does next."""
-    attempt = Attempt.begin(parts, given)
+    given = attempt.given
     definition = (await attempt.state()).agent
     if definition is None:
-        raise JournalError(f"thread {given.thread} runs a step and has no agent; run `turnwright journal verify`")
+        raise StoreCorrupt("a step is to run and no agent is pinned", given.thread)
     outcome = await attempt.commit(
         RequestModel(
             turn_id=given.turn,
@@ -42,23 +69,26 @@ async def model_step(parts: Parts, given: StepInput) -> Next:
         )
     )
     active = outcome.control.turn(given.turn)
-    if outcome.rejection is not None or active is None or active.model is None:
-        log.info("model_step_not_claimed", code=outcome.rejection and outcome.rejection.code)
-        return attempt.next_of(outcome)
-    ordinal = active.model.ordinal
-    partial, started = Partial(), time.monotonic()
-    with parts.watcher.watching(attempt.watched(outcome, ordinal)) as watched:
-        ended = await supervise(
-            _call(attempt, definition, ordinal, partial),
-            watched,
-            parts.settings.heartbeat_interval_s,
-            parts.settings.model_stop_s,
-        )
-    duration_ms = round((time.monotonic() - started) * 1000)
-    return await attempt.report(_testimony(attempt, definition, ordinal, ended, partial, duration_ms))
+    model = None if active is None else active.model
+    if outcome.rejection is None and model is not None:
+        return await _carry_out(Call(attempt, definition, model.ordinal), attempt.watched(outcome, model.ordinal))
+    refused = attempt.refused(outcome, None if model is None else model.claim)
+    if refused is not None or model is None:
+        return refused or attempt.next_of(outcome)
+    lost = InterruptModel(**Call(attempt, definition, model.ordinal).base, reason="lost")
+    return await attempt.report(lost, lost)
 
 
-async def _call(attempt: Attempt, definition: AgentDefinition, ordinal: int, partial: Partial) -> ModelResponse:
+async def _carry_out(call: Call, watched: Watched) -> Next:
+    attempt = call.attempt
+    with attempt.parts.watcher.watching(watched):
+        ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
+    otherwise = FailModel(**call.base, failure="invalid", message="the journal cannot hold what the model answered")
+    return await attempt.report(_testimony(call, ended), otherwise)
+
+
+async def _respond(call: Call) -> ModelResponse:
+    attempt, definition = call.attempt, call.definition
     state = await attempt.state()
     request = ModelRequest(
         model=definition.model,
@@ -67,45 +97,40 @@ async def _call(attempt: Attempt, definition: AgentDefinition, ordinal: int, par
         tools=definition.tools,
         settings=definition.model_settings,
         base_url=definition.base_url,
-        attempt=ordinal,
+        attempt=call.ordinal,
         blobs=await attempt.media(state),
     )
-    return await attempt.parts.models.respond(request, partial)
+    return await attempt.parts.models.respond(request, call.partial)
 
 
-def _testimony(
-    attempt: Attempt,
-    definition: AgentDefinition,
-    ordinal: int,
-    ended: Ended[ModelResponse],
-    partial: Partial,
-    duration_ms: int,
-) -> Testimony:
-    given = attempt.given
-    base = {"turn_id": given.turn, "run": attempt.run_id, "epoch": given.epoch, "step": given.step, "ordinal": ordinal}
+def _testimony(call: Call, ended: Ended[ModelResponse]) -> Testimony:
+    partial = call.partial
     if ended.value is not None:
-        response = ended.value
-        return RespondModel(
-            **base,  # type: ignore[arg-type]
-            blocks=response.blocks,
-            usage=response.usage,
-            finish_reason=response.finish_reason,
-            model=response.model,
-            duration_ms=duration_ms,
-            tools={tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in definition.tools},
-            blobs=response.blobs,
-        )
+        return _answer(call, ended.value)
     if ended.stopped is not None:
         reason = _REASONS[ended.stopped]
-        return InterruptModel(**base, reason=reason, partial=partial.blocks, usage=partial.usage)  # type: ignore[arg-type]
+        return InterruptModel(**call.base, reason=reason, partial=partial.blocks, usage=partial.usage)
     failure = _failure(ended.error)
     return FailModel(
-        **base,  # type: ignore[arg-type]
+        **call.base,
         failure=failure.failure,
         message=str(failure),
         retry_after_s=failure.retry_after_s,
         usage=failure.usage,
         partial=partial.blocks,
+    )
+
+
+def _answer(call: Call, response: ModelResponse) -> RespondModel:
+    return RespondModel(
+        **call.base,
+        blocks=response.blocks,
+        usage=response.usage,
+        finish_reason=response.finish_reason,
+        model=response.model,
+        duration_ms=round((time.monotonic() - call.started_s) * 1000),
+        tools={tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in call.definition.tools},
+        blobs=response.blobs,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import structlog
+from temporalio.service import RPCError
 
 from turnwright.journal.errors import StoreUnavailable
 
@@ -30,3 +31,11 @@ async def persist(commit: Callable[[], Awaitable[T]]) -> T:
             log.warning("store_unavailable", error=str(error), retry_in_s=wait_s)
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
+
+
+async def quietly(waking: Awaitable[None]) -> None:
+    """Wake somebody; a wake-up that is lost costs latency only, for the sweeper finds what it was about."""
+    try:
+        await waking
+    except RPCError as error:
+        log.warning("wake_lost", error=str(error))

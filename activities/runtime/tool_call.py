@@ -1,4 +1,4 @@
-"""One attempt of a tool call: claim, check, run, report; and the question to a tool's reconcile hook.
+"""One attempt of a tool call: claim, check, run, report.
 
 Rule: the body of a `once` tool starts only while its claim is known to be fresh. Whatever the tool does,
 the turn gets a result; an attempt that was stopped says whether its effect is known.
@@ -7,16 +7,19 @@ the turn gets a result; an attempt that was stopped says whether its effect is k
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
-from turnwright.activities.runtime.attempt import Attempt, Parts
+from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.supervise import Ended, supervise
+from turnwright.activities.runtime.watcher import Watched
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_host import ToolOutcome
+from turnwright.activities.tool_host import ToolAbandoned, ToolOutcome
 from turnwright.activities.tools import Tool
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import FinishTool, Look, SettleCall, StartTool
+from turnwright.journal.commands import FinishTool, Look, StartTool
 from turnwright.journal.control import CallOperation
 from turnwright.journal.entries.operation import ToolOutcome as Outcome
 from turnwright.journal.messages import Text, ToolCall
@@ -24,17 +27,30 @@ from turnwright.journal.transact.thread_script import Outcome as Committed
 from turnwright.workflows.payloads import Next, StepInput
 
 log = structlog.get_logger(__name__)
+NOT_ASKED = "The call is no longer part of the conversation, so it was not run."
+NOT_KEPT = "The call was made, but the journal cannot hold what it returned."
 
 
-async def tool_call(parts: Parts, given: StepInput) -> Next:
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claimed call: what the model asked for, who carries it out, and which attempt it is."""
+
+    attempt: Attempt
+    asked: ToolCall
+    tool: Tool[..., Any]
+    state: AgentState
+    call: CallOperation
+
+
+async def tool_call(attempt: Attempt) -> Next:
     """Carry out a tool call and say what the turn does next."""
-    attempt = Attempt.begin(parts, given)
+    given = attempt.given
     state = await attempt.state()
-    asked = _asked(state, given.call)
-    tool = None if asked is None else parts.registry.tool(attempt.key.agent, asked.name)
+    asked = asked_for(state, given.call)
+    tool = None if asked is None else attempt.parts.registry.tool(attempt.key.agent, asked.name)
     if asked is not None and tool is None:
         raise attempt.agent_unknown()
-    begun = time.monotonic()
+    begun_s = time.monotonic()
     outcome = await attempt.commit(
         StartTool(
             turn_id=given.turn,
@@ -46,79 +62,33 @@ async def tool_call(parts: Parts, given: StepInput) -> Next:
             call_id=given.call,
         )
     )
-    call = _claimed(outcome, given)
-    if outcome.rejection is not None or call is None or asked is None or tool is None:
-        log.info("tool_call_not_claimed", code=outcome.rejection and outcome.rejection.code)
-        return attempt.next_of(outcome)
-    if not await _still_ours(attempt, call, begun):
+    call = call_of(outcome, given)
+    if outcome.rejection is not None or call is None:
+        return await _not_claimed(attempt, outcome, call)
+    if asked is None or tool is None:
+        gone = _finish(attempt, call, "error", NOT_ASKED)
+        return await attempt.report(gone, gone)
+    if not await _still_ours(attempt, call, begun_s):
         return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, epoch=given.epoch)))
-    ended = await _run(attempt, tool, asked, state, outcome, call)
-    return await attempt.report(_testimony(attempt, call, ended))
+    claimed = Claimed(attempt, asked, tool, state, call)
+    ended = await _run(claimed, attempt.watched(outcome, call.ordinal))
+    return await attempt.report(_testimony(claimed, ended), _finish(attempt, call, "error", NOT_KEPT))
 
 
-async def reconcile_call(parts: Parts, given: StepInput) -> Next:
-    """Ask the tool's hook what became of a call, and record what it knows."""
-    attempt = Attempt.begin(parts, given)
-    state = await attempt.state()
-    asked = _asked(state, given.call)
-    outcome = await attempt.commit(Look(turn_id=given.turn, run=attempt.run_id, epoch=given.epoch))
-    call = _claimed(outcome, given)
-    if asked is None or call is None or call.state != "unknown":
-        return attempt.next_of(outcome)
-    tool = parts.registry.tool(attempt.key.agent, asked.name)
-    if tool is None:
-        raise attempt.agent_unknown()
-    found = await parts.tools.reconcile(tool, asked, _context(attempt, state, call))
-    return await attempt.report(
-        SettleCall(
-            turn_id=given.turn,
-            run=attempt.run_id,
-            epoch=given.epoch,
-            step=given.step,
-            ordinal=call.ordinal,
-            call_id=call.call_id,
-            outcome=found.status,
-            output=found.output,
-            blobs=found.blobs,
-        )
-    )
-
-
-async def _run(
-    attempt: Attempt,
-    tool: Tool[..., object],
-    asked: ToolCall,
-    state: AgentState,
-    claimed: Committed,
-    call: CallOperation,
-) -> Ended[ToolOutcome]:
-    parts = attempt.parts
-    with parts.watcher.watching(attempt.watched(claimed, call.ordinal)) as watched:
-        body = parts.tools.run(tool, asked, _context(attempt, state, call))
-        return await supervise(body, watched, parts.settings.heartbeat_interval_s, None)
-
-
-def _asked(state: AgentState, call_id: str) -> ToolCall | None:
+def asked_for(state: AgentState, call_id: str) -> ToolCall | None:
+    """The call as the model asked for it."""
     calls = (call for message in reversed(state.context) for call in message.calls)
     return next((call for call in calls if call.id == call_id), None)
 
 
-def _claimed(outcome: Committed, given: StepInput) -> CallOperation | None:
+def call_of(outcome: Committed, given: StepInput) -> CallOperation | None:
+    """The call as it stands after a transaction."""
     active = outcome.control.turn(given.turn)
     return None if active is None or active.step != given.step else active.call(given.call)
 
 
-async def _still_ours(attempt: Attempt, call: CallOperation, begun: float) -> bool:
-    """Whether the claim is known to be ours: committed moments ago, or looked up again if not."""
-    if call.effect != "once" or time.monotonic() - begun < attempt.parts.settings.claim_fresh_s:
-        return True
-    row = await attempt.parts.journal.thread(attempt.key)
-    active = None if row is None else row.control.turn(attempt.given.turn)
-    now = None if active is None else active.call(call.call_id)
-    return now is not None and now.claim is not None and now.claim.nonce == attempt.nonce
-
-
-def _context(attempt: Attempt, state: AgentState, call: CallOperation) -> ToolContext:
+def context_of(attempt: Attempt, state: AgentState, call: CallOperation) -> ToolContext:
+    """What the tool is told."""
     key = attempt.key
     return ToolContext(
         tenant=key.tenant,
@@ -136,26 +106,50 @@ def _context(attempt: Attempt, state: AgentState, call: CallOperation) -> ToolCo
     )
 
 
-def _testimony(attempt: Attempt, call: CallOperation, ended: Ended[ToolOutcome]) -> FinishTool:
-    given = attempt.given
-    outcome, text = _stopped(call, ended) if ended.value is None else (ended.value.result.outcome, "")
-    value = ended.value
+async def _not_claimed(attempt: Attempt, outcome: Committed, call: CallOperation | None) -> Next:
+    refused = attempt.refused(outcome, None if call is None else call.claim)
+    if refused is not None or call is None:
+        return refused or attempt.next_of(outcome)
+    lost = _finish(attempt, call, "lost")
+    return await attempt.report(lost, lost)
+
+
+async def _run(claimed: Claimed, watched: Watched) -> Ended[ToolOutcome]:
+    attempt, parts = claimed.attempt, claimed.attempt.parts
+    with parts.watcher.watching(watched):
+        context = context_of(attempt, claimed.state, claimed.call)
+        return await supervise(parts.tools.run(claimed.tool, claimed.asked, context), attempt.stop, None)
+
+
+async def _still_ours(attempt: Attempt, call: CallOperation, begun_s: float) -> bool:
+    """Whether the claim is known to be ours: committed moments ago, or looked up again if not."""
+    fresh_s = attempt.parts.settings.claim_fresh_s
+    while call.effect == "once" and time.monotonic() - begun_s >= fresh_s:
+        begun_s = time.monotonic()
+        outcome = await attempt.commit(Look(turn_id=attempt.given.turn, epoch=attempt.given.epoch))
+        now = call_of(outcome, attempt.given)
+        if now is None or now.claim is None or now.claim.nonce != attempt.nonce:
+            return False
+    return True
+
+
+def _testimony(claimed: Claimed, ended: Ended[ToolOutcome]) -> FinishTool:
+    attempt, call, value = claimed.attempt, claimed.call, ended.value
+    if value is None:
+        outcome, text = _without_result(call, ended)
+        unsure = call.effect == "once" or isinstance(ended.error, ToolAbandoned)
+        return _finish(attempt, call, outcome, text, unsure=unsure and call.effect != "read")
     return FinishTool(
-        turn_id=given.turn,
-        run=attempt.run_id,
-        epoch=given.epoch,
-        step=given.step,
-        ordinal=call.ordinal,
-        call_id=call.call_id,
-        outcome=outcome,
-        output=value.result.output if value is not None else ((Text(text=text),) if text else ()),
-        duration_ms=0 if value is None else value.duration_ms,
-        effect_unknown=(value is None and call.effect == "once") or (value is not None and value.effect_unknown),
-        blobs={} if value is None else value.blobs,
+        **_base(attempt, call),
+        outcome=value.result.outcome,
+        output=value.result.output,
+        duration_ms=value.duration_ms,
+        effect_unknown=value.effect_unknown,
+        blobs=value.blobs,
     )
 
 
-def _stopped(call: CallOperation, ended: Ended[ToolOutcome]) -> tuple[Outcome, str]:
+def _without_result(call: CallOperation, ended: Ended[ToolOutcome]) -> tuple[Outcome, str]:
     """The outcome of an attempt without a result."""
     match ended.stopped:
         case "drained":
@@ -167,3 +161,22 @@ def _stopped(call: CallOperation, ended: Ended[ToolOutcome]) -> tuple[Outcome, s
         case None:
             log.error("tool_call_broke", exc_info=ended.error)
             return "error", f"The call broke inside the worker: {type(ended.error).__name__}."
+
+
+def _finish(
+    attempt: Attempt, call: CallOperation, outcome: Outcome, text: str = "", *, unsure: bool = False
+) -> FinishTool:
+    output = (Text(text=text),) if text else ()
+    return FinishTool(**_base(attempt, call), outcome=outcome, output=output, effect_unknown=unsure)
+
+
+def _base(attempt: Attempt, call: CallOperation) -> dict[str, Any]:
+    given = attempt.given
+    return {
+        "turn_id": given.turn,
+        "run": attempt.run_id,
+        "epoch": given.epoch,
+        "step": given.step,
+        "ordinal": call.ordinal,
+        "call_id": call.call_id,
+    }

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import structlog
 
 from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.stop import Stop
 from turnwright.journal.control import ThreadControl
-from turnwright.journal.errors import JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.store import Journal
 
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class Watched:
-    """An attempt of an operation that runs in this process; `stop` is set when it is to end."""
+    """An attempt of an operation that runs in this process; `stop` is asked for when it is to end."""
 
     key: ThreadKey
     thread_id: int
@@ -33,7 +33,7 @@ class Watched:
     ordinal: int
     call_id: str = ""
     seen_seq: int = 0
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    stop: Stop = field(default_factory=Stop)
 
     def given_up_by(self, control: ThreadControl) -> bool:
         """Whether the journal does not want this attempt any more."""
@@ -85,8 +85,8 @@ class Watcher:
             await self._some.wait()
             try:
                 await self._follow()
-            except JournalError as error:
-                log.warning("watcher_cannot_read", error=str(error))
+            except Exception as error:
+                log.warning("watcher_cannot_read", exc_info=error)
                 await asyncio.sleep(self._settings.watch_poll_s)
 
     async def _follow(self) -> None:
@@ -100,10 +100,10 @@ class Watcher:
         """Compare every running operation with the journal once."""
         running = list(self._watched)
         heads = await self._journal.heads({watched.thread_id for watched in running})
-        moved = [w for w in running if heads.get(w.thread_id, 0) != w.seen_seq and not w.stop.is_set()]
+        moved = [w for w in running if heads.get(w.thread_id, 0) != w.seen_seq and w.stop.why is None]
         for key in {watched.key for watched in moved}:
             row = await self._journal.thread(key)
             for watched in (w for w in moved if w.key == key):
                 if row is None or watched.given_up_by(row.control):
-                    watched.stop.set()
+                    watched.stop.ask("cancelled")
                 watched.seen_seq = 0 if row is None else row.seq

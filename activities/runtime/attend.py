@@ -1,0 +1,63 @@
+"""Keeps an attempt going from its claim to its report, whatever Temporal and the worker do meanwhile.
+
+Rule: Temporal's cancel and the worker's shutdown never break into an attempt, they ask it to stop: one that
+was broken off between claim and report would leave an operation that runs for ever. An error nobody
+foresaw is tried again a bounded number of times; what only waits for a repair is tried for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from turnwright.activities.runtime.attempt import Attempt, given_back
+from turnwright.activities.runtime.parts import Parts
+from turnwright.journal.errors import JournalError
+from turnwright.journal.transact.runs import ThreadGone
+from turnwright.workflows.payloads import Next, StepInput
+
+GONE = Next("stop", why="finished")
+log = structlog.get_logger(__name__)
+
+
+async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
+    """Run `carry_out` to its end, heartbeating."""
+    attempt = Attempt.begin(parts, given)
+    parts.attempts.add(attempt.nonce)
+    work = asyncio.ensure_future(carry_out(attempt))
+    beat = asyncio.create_task(attempt.pulse.run())
+    try:
+        while not work.done():
+            await _listen(attempt, work)
+        return work.result()
+    except ThreadGone:
+        return GONE
+    except ApplicationError:
+        raise
+    except JournalError as error:
+        log.exception("journal_refuses")
+        raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not repeat for ever
+        _give_up(error, parts.settings.broken_attempts_max)
+    finally:
+        beat.cancel()
+        parts.attempts.discard(attempt.nonce)
+
+
+async def _listen(attempt: Attempt, work: asyncio.Future[Next]) -> None:
+    try:
+        await asyncio.wait({work})
+    except asyncio.CancelledError:
+        attempt.stop.ask("drained" if activity.is_worker_shutdown() else "abandoned")
+
+
+def _give_up(error: Exception, attempts_max: int) -> NoReturn:
+    attempt = activity.info().attempt
+    log.error("operation_broke", attempt=attempt, exc_info=error)
+    message = f"{type(error).__name__}: {error}"
+    raise ApplicationError(message, type="OperationBroke", non_retryable=attempt >= attempts_max) from error

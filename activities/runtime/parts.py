@@ -1,0 +1,33 @@
+"""What a worker's activities work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from turnwright.activities.models.port import Model
+from turnwright.activities.registry import Registry
+from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.watcher import Watcher
+from turnwright.activities.tool_host import ToolHost
+from turnwright.journal.store import Journal
+from turnwright.workflows.waking import Waker
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One of each, for all activities of a process.
+
+    `presence` gives the process's presence id at the moment. `attempts` holds the nonces of the attempts that
+    are under way in this process: a claim of ours that is not among them was forgotten.
+    """
+
+    journal: Journal
+    waker: Waker
+    registry: Registry
+    models: Model
+    tools: ToolHost
+    watcher: Watcher
+    presence: Callable[[], str]
+    settings: ActivitySettings
+    attempts: set[str] = field(default_factory=set)

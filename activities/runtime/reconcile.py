@@ -1,0 +1,45 @@
+"""The question to a tool's hook: what became of a call that started and has no result?
+
+Rule: the hook finds out and changes nothing, so asking needs no claim: whoever asks twice gets the same
+answer, and the journal takes the first.
+"""
+
+from __future__ import annotations
+
+from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.supervise import supervise
+from turnwright.activities.runtime.tool_call import asked_for, call_of, context_of
+from turnwright.journal.commands import Look, SettleCall
+from turnwright.workflows.payloads import Next
+
+
+async def reconcile_call(attempt: Attempt) -> Next:
+    """Ask the tool's hook what became of a call, and record what it knows."""
+    given = attempt.given
+    state = await attempt.state()
+    asked = asked_for(state, given.call)
+    outcome = await attempt.commit(Look(turn_id=given.turn, run=attempt.run_id, epoch=given.epoch))
+    call = call_of(outcome, given)
+    if outcome.rejection is not None or call is None or call.state != "unknown":
+        return attempt.next_of(outcome)
+    base = {"turn_id": given.turn, "run": attempt.run_id, "epoch": given.epoch, "step": given.step}
+    unknown = SettleCall(**base, ordinal=call.ordinal, call_id=call.call_id, outcome="unknown")  # type: ignore[arg-type]
+    if asked is None:
+        return await attempt.report(unknown, unknown)
+    tool = attempt.parts.registry.tool(attempt.key.agent, asked.name)
+    if tool is None:
+        raise attempt.agent_unknown()
+    hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call))
+    ended = await supervise(hook, attempt.stop, attempt.parts.settings.model_stop_s)
+    found = ended.value
+    if found is None:
+        return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, run=attempt.run_id, epoch=given.epoch)))
+    settled = SettleCall(
+        **base,  # type: ignore[arg-type]
+        ordinal=call.ordinal,
+        call_id=call.call_id,
+        outcome=found.status,
+        output=found.output,
+        blobs=found.blobs,
+    )
+    return await attempt.report(settled, unknown)
