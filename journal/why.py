@@ -19,6 +19,7 @@ from turnwright.journal.plan import plan
 from turnwright.journal.turn_status import TurnStatus
 
 QUIET_S = 15
+AGENTS_TOLD_MAX = 200
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "operation", "worker_lost",
@@ -213,9 +214,11 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
 
 
 def _agents(presence: Presence) -> frozenset[str] | None:
-    """The agents a worker says it knows; None: it does not say."""
+    """The agents a worker says it knows; None: it does not say, or not all of them."""
     agents = presence.info.get("agents")
-    return frozenset(map(str, agents)) if isinstance(agents, list | tuple) else None
+    if not isinstance(agents, list | tuple) or len(agents) >= AGENTS_TOLD_MAX:
+        return None
+    return frozenset(map(str, agents))
 
 
 def _next(scene: Scene, action: Action) -> str:

@@ -21,6 +21,7 @@ from turnwright.journal.turn_status import Phase, TurnStatus
 
 T = TypeVar("T")
 SCANNED_ROWS_MAX = 2_000
+DIGITS_MAX = 19
 ANY_USER = ""
 ANONYMOUS = "-"
 _NEWEST = (2**62, "~")
@@ -139,13 +140,19 @@ def _cursor(place: tuple[int, str]) -> str:
 def _place(cursor: str | None) -> tuple[int, str]:
     if cursor is None:
         return _NEWEST
-    created_us, _, turn_id = cursor.partition(".")
+    created_us, dot, turn_id = cursor.partition(".")
+    if not dot:
+        raise _no_place(cursor)
     return _id(created_us, 0), turn_id
 
 
 def _id(cursor: str | None, default: int) -> int:
     if cursor is None:
         return default
-    if not (cursor.isascii() and cursor.isdecimal() and int(cursor) < 2**63):
-        raise InvalidInput(f"{cursor!r} is no place in a list; give the `next` of the page before")
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < DIGITS_MAX):
+        raise _no_place(cursor)
     return int(cursor)
+
+
+def _no_place(cursor: str) -> InvalidInput:
+    return InvalidInput(f"{cursor!r} is no place in a list; give the `next` of the page before")

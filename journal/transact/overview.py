@@ -119,7 +119,7 @@ def find_turns_named(tenant: str, beginning: str, limit: int) -> Script[tuple[tu
 
 def session_totals(key: SessionKey, session: SessionRow) -> Script[SessionSeen]:
     """A session with the sums over its threads."""
-    row = yield from first("sessionsession_totals", session.id)
+    row = yield from first("session_totals", session.id)
     assert row is not None
     created_us, updated_us, threads, active, queued, last_at_us = row
     return SessionSeen(key, session.control, created_us, updated_us, threads, active, int(queued), last_at_us)

@@ -1,0 +1,51 @@
+"""Clients of one journal, with nothing at the address they are told for Temporal, and a worker's hands."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TypeAlias
+
+import pytest
+
+from tests.integration.client.hands import AGENT, Hands
+from turnwright.client import Client, Session
+from turnwright.journal.driver import Driver
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+
+NOBODY_THERE = "127.0.0.1:9"  # the discard port: refused at once
+PRESENCE = "w-hands"
+
+Connect: TypeAlias = Callable[..., Awaitable[Client]]
+
+
+@pytest.fixture
+async def connect(driver: Driver, journal_url: str) -> AsyncIterator[Connect]:
+    """Connect another client, as another process would; the journal exists and Temporal does not."""
+    async with AsyncExitStack() as stack:
+
+        async def connect(**settings: str) -> Client:
+            given = {"journal_url": journal_url, "tenant": "acme", "temporal_address": NOBODY_THERE}
+            return await stack.enter_async_context(Client.connect(**{**given, **settings}))  # type: ignore[arg-type]
+
+        yield connect
+
+
+@pytest.fixture
+async def client(connect: Connect) -> Client:
+    """A client."""
+    return await connect()
+
+
+@pytest.fixture
+async def session(client: Client) -> Session:
+    """A session that exists."""
+    session = client.session("ann", "s")
+    await session.create(title="A session")
+    return session
+
+
+@pytest.fixture
+async def hands(driver: Driver) -> Hands:
+    """A worker that lives and knows the agent."""
+    await driver.hold_presence(PRESENCE, {"label": "hands", "agents": [AGENT]}, lease_s=60)
+    return Hands(Journal(driver, Terms(presence=PRESENCE)), PRESENCE)

@@ -1,0 +1,139 @@
+"""A worker's hands without Temporal: claims and testimony, straight to the journal."""
+
+import itertools
+
+from turnwright.client import Turn
+from turnwright.journal.agents import AgentDefinition, ToolSpec
+from turnwright.journal.commands import (
+    CallSpec,
+    ClaimRun,
+    FailModel,
+    FinishTool,
+    Look,
+    RequestModel,
+    RespondModel,
+    RunCommand,
+    StartTool,
+)
+from turnwright.journal.entries.operation import FailureClass
+from turnwright.journal.messages import Block, Text, ToolCall, Usage
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Outcome
+
+AGENT = "echo"
+TOOL = ToolSpec(name="ledger", effect="once")
+
+
+class Hands:
+    """Carries turns out as one worker process would."""
+
+    def __init__(self, journal: Journal, presence: str) -> None:
+        self.journal = journal
+        self.presence = presence
+        self._numbers = itertools.count(1)
+
+    async def claim(self, turn: Turn) -> int:
+        """Take the turn for a new run; its epoch."""
+        thread = await self.journal.thread(turn.key)
+        assert thread is not None
+        definition = AgentDefinition(name=turn.key.agent, model="scripted:", tools=(TOOL,))
+        run = f"{self.presence}-run-{next(self._numbers)}"
+        claim = ClaimRun(turn_id=turn.id, run=run, start_epoch=thread.control.epoch, definition=definition)
+        return (await self._do(turn, claim)).control.epoch
+
+    async def ask_model(self, turn: Turn, step: int = 1) -> None:
+        """Claim the run if it is not claimed, then the step's model call."""
+        epoch = await self._epoch(turn) or await self.claim(turn)
+        nonce = f"n{next(self._numbers)}"
+        await self._do(turn, RequestModel(turn_id=turn.id, epoch=epoch, step=step, nonce=nonce, presence=self.presence))
+
+    async def answer(self, turn: Turn, *said: str | Block, step: int = 1) -> None:
+        """The model answers, by the attempt that runs."""
+        blocks = tuple(Text(text=block) if isinstance(block, str) else block for block in said)
+        usage = Usage(requests=1, input_tokens=5, output_tokens=5)
+        command = RespondModel(
+            turn_id=turn.id,
+            epoch=await self._epoch(turn),
+            step=step,
+            ordinal=await self._ordinal(turn),
+            blocks=blocks,
+            usage=usage,
+            tools={TOOL.name: CallSpec(effect="once")},
+        )
+        await self._do(turn, command)
+
+    async def finish(self, turn: Turn, text: str = "done") -> None:
+        """The whole of a turn of one step."""
+        await self.ask_model(turn)
+        await self.answer(turn, text)
+
+    async def fail_model(self, turn: Turn, failure: FailureClass, step: int = 1) -> None:
+        command = FailModel(
+            turn_id=turn.id,
+            epoch=await self._epoch(turn),
+            step=step,
+            ordinal=await self._ordinal(turn),
+            failure=failure,
+            message="refused by the test",
+        )
+        await self._do(turn, command)
+
+    async def call_tool(self, turn: Turn, step: int = 1) -> str:
+        """The model calls the tool, and the call is started; its id."""
+        await self.ask_model(turn, step)
+        await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments={"n": 1}), step=step)
+        call_id = await self._call_id(turn)
+        nonce = f"n{next(self._numbers)}"
+        start = StartTool(
+            turn_id=turn.id,
+            epoch=await self._epoch(turn),
+            step=step,
+            nonce=nonce,
+            presence=self.presence,
+            call_id=call_id,
+        )
+        await self._do(turn, start)
+        return call_id
+
+    async def finish_tool(self, turn: Turn, call_id: str, text: str = "ok", step: int = 1) -> None:
+        epoch = await self._epoch(turn)
+        command = FinishTool(
+            turn_id=turn.id,
+            epoch=epoch,
+            step=step,
+            ordinal=1,
+            call_id=call_id,
+            outcome="success",
+            output=(Text(text=text),),
+        )
+        await self._do(turn, command)
+
+    async def look(self, turn: Turn, *, newest: bool = False) -> Outcome:
+        """Record what is due."""
+        return await self.journal.run(
+            turn.key, Look(turn_id=turn.id, epoch=await self._epoch(turn) if newest else None)
+        )
+
+    async def _do(self, turn: Turn, command: RunCommand) -> Outcome:
+        outcome = await self.journal.run(turn.key, command)
+        assert outcome.rejection is None, outcome.rejection
+        return outcome
+
+    async def _epoch(self, turn: Turn) -> int:
+        """The thread's epoch, 0 when the turn has no run yet."""
+        thread = await self.journal.thread(turn.key)
+        assert thread is not None
+        return thread.control.epoch if thread.control.turn(turn.id) else 0
+
+    async def _ordinal(self, turn: Turn) -> int:
+        thread = await self.journal.thread(turn.key)
+        active = None if thread is None else thread.control.turn(turn.id)
+        assert active is not None
+        assert active.model is not None
+        return active.model.ordinal
+
+    async def _call_id(self, turn: Turn) -> str:
+        thread = await self.journal.thread(turn.key)
+        active = None if thread is None else thread.control.turn(turn.id)
+        assert active is not None
+        return active.calls[0].call_id
