@@ -123,10 +123,10 @@ def _questions(scene: Scene) -> str:
 
 def _question(active: ActiveTurn, question: OpenInteraction) -> str:
     call = active.call(question.call_id or "")
-    about = "" if call is None else f" about the call {call.call_id} of {call.name}"
+    about = "" if call is None else f"the call {call.call_id} of {call.name}"
     if question.kind == "unknown_outcome":
-        return f"someone to say what became of it{about} (`reconcile`)"
-    return f"an answer to the {question.kind} {question.interaction_id}{about} (`respond`)"
+        return f"someone to say what became of {about or 'a call'} (`reconcile`)"
+    return f"an answer to the {question.kind} {question.interaction_id}{about and f' about {about}'} (`respond`)"
 
 
 def _deadline(scene: Scene) -> int | None:

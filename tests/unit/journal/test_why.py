@@ -1,0 +1,288 @@
+"""Why a turn stands where it stands: one row for each way it can stand still."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from turnwright.journal.control import (
+    ActiveTurn,
+    CallOperation,
+    Claim,
+    Failing,
+    ModelOperation,
+    OpenInteraction,
+    PauseFlag,
+    SessionControl,
+    ThreadControl,
+)
+from turnwright.journal.driver import Presence
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.script import Liveness
+from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.why import Code, Scene, Why, why
+
+NOW = 1_000_000_000
+S = 1_000_000
+KEY = ThreadKey("acme", "ann", "echo", "s", "main")
+ON = PauseFlag(on=True, revision=3, source="command")
+HELD = PauseFlag(on=True, revision=3, source="on_failure")
+ALIVE = Presence("w-1", {"agents": ["echo", "other"]}, Liveness("alive", 0.1))
+LAPSED = replace(ALIVE, liveness=Liveness("lapsed", 30.0))
+DEAD = replace(ALIVE, liveness=Liveness("dead", 30.0))
+STRANGER = Presence("w-2", {"agents": ["other"]}, Liveness("alive", 0.1))
+SILENT = Presence("w-3", {}, Liveness("alive", 0.1))
+MINE = TurnStatus(turn_id="t-1", request_id="r", queued_seq=1)
+RUNNING = MINE.model_copy(update={"phase": "running"})
+WAITING = MINE.model_copy(update={"phase": "waiting"})
+CANCELLING = MINE.model_copy(update={"phase": "cancelling"})
+FIRST = TurnStatus(turn_id="t-0", request_id="q")
+CLAIM = Claim(nonce="n", presence="w-1", epoch=1, at_us=NOW - 12 * S)
+MODEL = ModelOperation(step=2, ordinal=3, claim=CLAIM)
+CALL = CallOperation(call_id="c-1", name="ledger", effect="once", digest="")
+CALLED = CALL.model_copy(update={"state": "running", "claim": CLAIM, "ordinal": 1})
+UNKNOWN = CALL.model_copy(update={"state": "unknown"})
+QUESTION = OpenInteraction(interaction_id="q-1", kind="unknown_outcome", call_id="c-1")
+APPROVAL = OpenInteraction(interaction_id="q-2", kind="approval", deadline_us=NOW + 60 * S)
+
+
+def queued() -> Scene:
+    return Scene(KEY, MINE, ThreadControl(queued=1), SessionControl(), MINE, now_us=NOW, last_at_us=NOW)
+
+
+def active(status: TurnStatus, pause: PauseFlag | None = None, **parts: object) -> Scene:
+    turn = ActiveTurn.model_validate({"status": status, **parts})
+    control = ThreadControl(opened=True, active=turn, pause=pause or PauseFlag())
+    return Scene(KEY, status, control, SessionControl(), now_us=NOW, last_at_us=NOW)
+
+
+def ended(phase: str, **more: object) -> Scene:
+    status = MINE.model_copy(update={"phase": phase, "ended_at_us": NOW - 90 * S, **more})
+    return replace(queued(), status=status)
+
+
+def retrying() -> Scene:
+    model = ModelOperation(step=1, ordinal=2, failures={"rate_limited": 2, "cut": 1}, retry_at_us=NOW + 18 * S)
+    return active(RUNNING, model=model)
+
+
+def behind(head: Scene, ahead: int = 1) -> Scene:
+    turn = head.control.active
+    assert turn is not None
+    first = turn.model_copy(update={"status": turn.status.model_copy(update={"turn_id": "t-0"})})
+    control = head.control.model_copy(update={"active": first, "queued": 1})
+    return replace(head, status=MINE, control=control, front=MINE, ahead=ahead)
+
+
+FAILED = MINE.model_copy(update={"phase": "failed"})
+SESSION_PAUSED = SessionControl(pause=ON)
+ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
+    ("completed", ended("completed"), [], "finished", "Nothing: it completed 1 min 30 s ago."),
+    (
+        "cancelled",
+        ended("cancelled", code="cancelled_by_thread"),
+        [],
+        "finished",
+        "was cancelled 1 min 30 s ago (cancelled_by_thread).",
+    ),
+    (
+        "failed last",
+        replace(ended("failed", code="max_steps", message="too many"), control=ThreadControl(failed=FAILED)),
+        [],
+        "finished",
+        "failed 1 min 30 s ago (max_steps: too many); `retry` puts",
+    ),
+    ("failed earlier", ended("failed", code="internal"), [], "finished", "a later turn has started"),
+    (
+        "session cancelled",
+        replace(queued(), session=SessionControl(cancelled_seq=5)),
+        [ALIVE],
+        "cancelling",
+        "Its session was cancelled",
+    ),
+    (
+        "front held",
+        replace(
+            queued(),
+            front=MINE.model_copy(update={"pause": "effective"}),
+            status=MINE.model_copy(update={"pause": "effective"}),
+        ),
+        [ALIVE],
+        "paused",
+        "its own pause is set (resume the turn)",
+    ),
+    (
+        "thread paused",
+        replace(queued(), control=ThreadControl(queued=1, pause=ON)),
+        [ALIVE],
+        "paused",
+        "its thread's pause is set (resume the thread)",
+    ),
+    (
+        "thread on hold",
+        replace(queued(), control=ThreadControl(queued=1, pause=HELD)),
+        [ALIVE],
+        "paused",
+        "a failed turn put its thread on hold",
+    ),
+    (
+        "session paused",
+        replace(queued(), session=SESSION_PAUSED),
+        [ALIVE],
+        "paused",
+        "its session's pause is set (resume the session)",
+    ),
+    (
+        "all paused",
+        replace(active(RUNNING.model_copy(update={"pause": "effective"}), ON), session=SESSION_PAUSED),
+        [ALIVE],
+        "paused",
+        "own pause is set (resume the turn) and its thread's pause is set (resume the thread) and its session's",
+    ),
+    (
+        "paused with a question",
+        replace(active(WAITING, calls=(UNKNOWN,), interactions=(QUESTION,)), session=SESSION_PAUSED),
+        [ALIVE],
+        "paused",
+        "It also waits for someone to say",
+    ),
+    (
+        "behind",
+        replace(queued(), front=FIRST, ahead=3),
+        [ALIVE],
+        "behind",
+        "queued behind 3 other turns; of the head, t-0: A worker is about to start it",
+    ),
+    (
+        "behind a held one",
+        replace(queued(), front=FIRST.model_copy(update={"pause": "effective"}), ahead=1),
+        [ALIVE],
+        "behind",
+        "behind one other turn; of the head, t-0: It is paused",
+    ),
+    (
+        "behind an active one",
+        behind(active(RUNNING, step=2, model=MODEL)),
+        [ALIVE],
+        "behind",
+        "of the head, t-0: It waits for its operation: the model call of step 2",
+    ),
+    (
+        "model call",
+        active(RUNNING, step=2, model=MODEL),
+        [ALIVE],
+        "operation",
+        "the model call of step 2 has run on w-1 for 12 s (attempt 3).",
+    ),
+    (
+        "tool call",
+        active(RUNNING, step=1, calls=(CALLED,)),
+        [ALIVE],
+        "operation",
+        "the call c-1 of ledger has run on w-1 for 12 s.",
+    ),
+    (
+        "lost worker",
+        active(RUNNING, step=1, calls=(CALLED,)),
+        [DEAD],
+        "worker_lost",
+        "which is gone: another worker takes over",
+    ),
+    ("forgotten worker", active(RUNNING, step=1, calls=(CALLED,)), [], "worker_lost", "which is gone"),
+    ("silent worker", active(RUNNING, step=2, model=MODEL), [LAPSED], "operation", "gives no sign of life"),
+    (
+        "cancelling",
+        active(CANCELLING, step=2, model=MODEL),
+        [ALIVE],
+        "cancelling",
+        "It is cancelled when what runs has ended: the model call",
+    ),
+    (
+        "pausing",
+        active(RUNNING, ON, step=2, model=MODEL),
+        [ALIVE],
+        "pausing",
+        "It pauses when what runs has ended: the model call",
+    ),
+    (
+        "failing while one runs",
+        active(RUNNING, step=1, calls=(CALLED,), failing=Failing(code="x", message="y")),
+        [ALIVE],
+        "operation",
+        "the call c-1",
+    ),
+    ("retry", retrying(), [ALIVE], "retry", "again in 18 s; the model failed so far: rate_limited 2 times, cut."),
+    (
+        "unknown outcome",
+        active(WAITING, calls=(UNKNOWN,), interactions=(QUESTION,)),
+        [ALIVE],
+        "waiting",
+        "It waits for someone to say what became of the call c-1 of ledger (`reconcile`).",
+    ),
+    (
+        "approval",
+        active(WAITING, calls=(CALL.model_copy(update={"state": "asking"}),), interactions=(APPROVAL,)),
+        [ALIVE],
+        "waiting",
+        "an answer to the approval q-2 (`respond`).",
+    ),
+    ("no worker", queued(), [], "no_worker", "No worker is alive to start it; start one with `turnwright worker`."),
+    ("no live worker", queued(), [DEAD, LAPSED], "no_worker", "No worker is alive"),
+    (
+        "unknown agent",
+        queued(),
+        [STRANGER, DEAD],
+        "agent_unknown",
+        "No live worker knows the agent echo to start it; the agents they know: other.",
+    ),
+    ("a worker that does not say", queued(), [STRANGER, SILENT], "due", "A worker is about to start it."),
+    ("start", queued(), [ALIVE], "due", "A worker is about to start it."),
+    ("first model call", active(RUNNING), [ALIVE], "due", "about to make the model call of step 1."),
+    (
+        "next attempt",
+        active(RUNNING, step=2, model=MODEL.model_copy(update={"claim": None})),
+        [ALIVE],
+        "due",
+        "about to make the model call of step 2.",
+    ),
+    ("tool ready", active(RUNNING, calls=(CALL,)), [ALIVE], "due", "about to run the call c-1 of ledger."),
+    (
+        "hook to ask",
+        active(RUNNING, calls=(UNKNOWN.model_copy(update={"reconcilable": True}),)),
+        [ALIVE],
+        "due",
+        "ask the tool what became of the call c-1",
+    ),
+    ("question to ask", active(RUNNING, calls=(UNKNOWN,)), [ALIVE], "due", "ask what became of a call"),
+    ("end to record", active(RUNNING, answer="e", inputs=0), [ALIVE], "due", "record that it is completed"),
+    ("answered", active(WAITING, calls=(CALL,)), [ALIVE], "due", "go on with it"),
+    (
+        "nothing happens",
+        replace(queued(), last_at_us=NOW - 60 * S),
+        [ALIVE],
+        "due",
+        "nothing has happened for 1 min: see whether Temporal answers",
+    ),
+]
+
+
+@pytest.mark.parametrize(("scene", "presences", "code", "part"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS])
+def test_each_way_to_stand_still_has_its_sentence(
+    scene: Scene, presences: list[Presence], code: Code, part: str
+) -> None:
+    told = why(scene, presences)
+    assert told.code == code, told
+    assert part in told.text, told
+    assert told.text.endswith(".")
+
+
+def test_every_code_has_a_row() -> None:
+    assert {row[3] for row in ROWS} == set(get_args(Code))
+
+
+def test_it_says_since_when_and_until_when() -> None:
+    assert why(active(RUNNING, step=2, model=MODEL), [ALIVE]).since_us == CLAIM.at_us
+    assert why(retrying(), [ALIVE]).until_us == NOW + 18 * S
+    asking = CALL.model_copy(update={"state": "asking"})
+    told: Why = why(active(WAITING, calls=(asking,), interactions=(APPROVAL,)), [ALIVE])
+    assert told.until_us == APPROVAL.deadline_us
