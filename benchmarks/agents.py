@@ -1,0 +1,53 @@
+"""The agents that are measured, as a worker finds them: `benchmarks.agents:registry`.
+
+Rule: a scripted model answers at once, so what is left is Turnwright's own time. Scripts are registered by
+name, not pinned, because a thread's first entry would hold a thousand steps.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnwright.activities.agent import Agent
+from turnwright.activities.models.scripted import Call, CallSpec, Fail, Say, Script, Silent, script
+from turnwright.activities.registry import Registry
+from turnwright.activities.tools import tool
+from turnwright.journal.agents import Limits
+
+RESULT_BYTES: Final = 1_000
+WAIT_S: Final = 2.0
+STEPS: Final = (10, 100, 1_000)
+
+
+@tool(effect="read")
+async def fetch(page: int) -> str:
+    """Fetch a page of 1 KB.
+
+    Args:
+        page: which one.
+    """
+    return f"{page:04d}".ljust(RESULT_BYTES, "x")
+
+
+def _call(page: int) -> Call:
+    return Call(call=(CallSpec(name="fetch", arguments={"page": page}),))
+
+
+def _agent(played: Script) -> Agent:
+    limits = Limits(max_steps=max(STEPS) + 1)
+    return Agent(played.name, played.model, tools=[fetch], limits=limits)
+
+
+def steps_agent(steps: int) -> str:
+    """The agent whose turn has so many steps of a model call and a tool call, and an answer."""
+    return f"steps-{steps}"
+
+
+TURN: Final = script("one-tool", _call(1), Say(say="It is done."))
+SILENT: Final = script("silent-once", Silent(silent=True, times=1), Say(say="It is done."))
+WAITING: Final = script(
+    "asked-to-wait", Fail(fail="rate_limited", retry_after_s=WAIT_S, times=1), Say(say="It is done.")
+)
+LONG: Final = tuple(script(steps_agent(n), *(_call(i) for i in range(n)), Say(say="It is done.")) for n in STEPS)
+
+registry: Final = Registry(_agent(played) for played in (TURN, SILENT, WAITING, *LONG))

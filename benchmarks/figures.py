@@ -1,0 +1,68 @@
+"""What a measurement gives: pairs of samples, ours and something to hold them against.
+
+Rule: an absolute number tells about the machine, a ratio about the code. So every figure carries what the
+floor or peer took in the same run, and where there are rounds the ratio is taken within each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The middle of several samples, and how far they lie apart."""
+
+    middle: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, samples: Iterable[float]) -> Spread:
+        """The spread of at least one sample."""
+        taken = sorted(samples)
+        return cls(median(taken), taken[0], taken[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the results: `ours` against `theirs`, sample by sample.
+
+    Args:
+        what: what was measured.
+        unit: of both columns of samples.
+        ours: one sample a round.
+        against: what the floor or peer is.
+        theirs: its samples of the same rounds; empty when there is none, and `note` says why.
+        note: what a reader must know beside it.
+        paired: whether the samples of a round belong together; else each of ours is held against their middle.
+    """
+
+    what: str
+    unit: str
+    ours: tuple[float, ...]
+    against: str
+    theirs: tuple[float, ...] = ()
+    note: str = ""
+    paired: bool = True
+
+    @property
+    def ratio(self) -> Spread | None:
+        """Ours by theirs: round by round when the rounds are pairs, else by the middle of theirs."""
+        if not self.theirs:
+            return None
+        if self.paired:
+            return Spread.of(a / b for a, b in zip(self.ours, self.theirs, strict=True))
+        floor = median(self.theirs)
+        return Spread.of(a / floor for a in self.ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The figures of one part, and how they were taken."""
+
+    title: str
+    how: str
+    figures: tuple[Figure, ...]

@@ -1,0 +1,75 @@
+"""A turn of two model calls and one tool call, from `submit` to the end as its caller sees it, against a
+plain Temporal workflow with the same three activities and no journal.
+
+Model and tool answer at once. Caller and worker share a process, for both. With 32 threads each thread's
+caller submits its next turn when it has seen the end of the last; the figure is the wall time by turns.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from temporalio.client import Client as TemporalClient
+
+from benchmarks.agents import TURN
+from benchmarks.bare import ACTIVITIES, BareTurn, BareWorkflow
+from benchmarks.bench import Bench
+from benchmarks.figures import Figure, Section
+from benchmarks.rounds import paired, together
+from benchmarks.stack import Stack, running, temporal_server, worker
+from benchmarks.stores import Store, stores
+from turnwright.client.thread import Thread
+
+ROUNDS = 10
+THREADS = (1, 32)
+TURNS_PER_ROUND = {1: 5, 32: 2}
+WAIT_S_MAX = 60
+BARE_QUEUE = "bare"
+_names = itertools.count(1)
+
+
+async def run(bench: Bench) -> Section:
+    """Measure on both stores."""
+    figures = []
+    async with (
+        temporal_server(bench.folder) as temporal,
+        stores(bench.folder) as both,
+        worker(temporal, BARE_QUEUE, [BareWorkflow], ACTIVITIES),
+    ):
+        for store in both:
+            async with running(temporal, store.journal) as stack:
+                figures += [await _measure(bench, store, stack, threads) for threads in THREADS]
+    return Section("A turn", (__doc__ or "").strip(), tuple(figures))
+
+
+async def _measure(bench: Bench, store: Store, stack: Stack, count: int) -> Figure:
+    threads = [await _new_thread(stack) for _ in range(count)]
+    each = TURNS_PER_ROUND[count]
+
+    async def ours(stream: int, _: int) -> None:
+        turn = await threads[stream].submit("begin")
+        view = await turn.wait(WAIT_S_MAX)
+        assert view.phase == "completed", view
+
+    async def theirs(_: int, __: int) -> None:
+        await _bare(stack.temporal)
+
+    taken = await paired(bench.rounds(ROUNDS), lambda: _ms(count, each, ours), lambda: _ms(count, each, theirs))
+    what = f"{store.name}: {count} thread{'s' if count > 1 else ''}"
+    return Figure(what, "ms/turn", taken[0], "bare Temporal workflow", taken[1])
+
+
+async def _new_thread(stack: Stack) -> Thread:
+    session = stack.client.session(None, f"session-{next(_names)}")
+    await session.create()
+    return session.thread(TURN.name)
+
+
+async def _bare(temporal: TemporalClient) -> None:
+    await temporal.execute_workflow(
+        BareWorkflow.run, BareTurn(steps=1), id=f"bare-{next(_names)}", task_queue=BARE_QUEUE
+    )
+
+
+async def _ms(threads: int, each: int, act: object) -> float:
+    return 1000 / await together(threads, each, act)  # type: ignore[arg-type]
