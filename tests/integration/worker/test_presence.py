@@ -1,0 +1,70 @@
+"""A worker's presence: it appears, beats, and appears again under a new id when its lock is lost."""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.integration.worker.conftest import Spawn, Sql, until
+from turnwright.journal.driver import Driver
+from turnwright.worker.presence import PresenceKeeper, WorkerInfo
+
+INFO = WorkerInfo("worker 1", "queue", ("a", "b"))
+
+
+async def break_lock(journal_url: str, presence_id: str, sql: Sql) -> None:
+    """Take the lock away: remove its file, or end the server's session that holds it."""
+    if urlsplit(journal_url).scheme == "sqlite":
+        Path(f"{urlsplit(journal_url).path[1:]}-locks/presence.{presence_id}").unlink()
+    else:
+        await sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+
+
+async def test_it_is_seen_with_what_it_tells_and_gone_when_it_stops(driver: Driver) -> None:
+    ids: list[str] = []
+    keeper = PresenceKeeper(driver, INFO, 60, ids.append)
+    await keeper.start()
+    await keeper.start()
+    [seen] = await driver.presences()
+    assert ids == [keeper.presence_id] == [seen.presence_id]
+    assert seen.liveness.state == "alive"
+    assert seen.info["agents"] == ["a", "b"]
+    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue"}
+    await keeper.stop()
+    await keeper.stop()
+    assert await driver.presences() == []
+
+
+async def test_it_outlives_its_lease_by_beating(driver: Driver) -> None:
+    keeper = PresenceKeeper(driver, INFO, 0.3, lambda _: None)
+    await keeper.start()
+    first = (await driver.presences())[0].liveness.beat_age_s or 0
+    async with asyncio.timeout(30):
+        while ((await driver.presences())[0].liveness.beat_age_s or 0) >= first:
+            await asyncio.sleep(0.01)  # until a beat makes it younger than it was
+            first = max(first, (await driver.presences())[0].liveness.beat_age_s or 0)
+    await keeper.stop()
+
+
+async def test_when_its_lock_is_lost_it_announces_a_new_id(driver: Driver, journal_url: str, sql: Sql) -> None:
+    ids: list[str] = []
+    keeper = PresenceKeeper(driver, INFO, 0.2, ids.append)
+    await keeper.start()
+    await break_lock(journal_url, keeper.presence_id, sql)
+    await until(lambda: len(ids) > 1)
+    states = await driver.liveness(ids)
+    assert states[ids[0]].state == "dead"
+    assert ids[-1] == keeper.presence_id
+    await keeper.stop()
+
+
+async def test_a_killed_process_is_seen_dead_and_a_frozen_one_lapsed(driver: Driver, spawn: Spawn) -> None:
+    killed, frozen = await spawn("presence", "600"), await spawn("presence", "0.5")
+    one, two = await killed.line(), await frozen.line()
+    await killed.kill()
+    frozen.freeze()
+    async with asyncio.timeout(30):
+        while {name: at.state for name, at in (await driver.liveness([one, two])).items()} != {
+            one: "dead",
+            two: "lapsed",
+        }:
+            await asyncio.sleep(0.01)
