@@ -15,6 +15,7 @@ from turnwright.activities.models.router import Models
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import control
 from turnwright.activities.runtime.attend import attend
+from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
 from turnwright.activities.runtime.parts import Parts
@@ -50,6 +51,7 @@ class Activities:
         settings: bounds.
         models: the model port; by default every provider and the scripted one.
         tools: runs tool bodies.
+        boundary: passed by between an attempt's durable steps; for tests of crashes.
     """
 
     def __init__(
@@ -62,11 +64,20 @@ class Activities:
         *,
         models: Model | None = None,
         tools: ToolHost | None = None,
+        boundary: Boundary = pass_by,
     ) -> None:
         settings = settings or ActivitySettings()
         watcher = Watcher(journal, settings)
         self.parts = Parts(
-            journal, waker, registry, models or Models(), tools or ToolHost(), watcher, presence, settings
+            journal,
+            waker,
+            registry,
+            models or Models(),
+            tools or ToolHost(),
+            watcher,
+            presence,
+            settings,
+            boundary=boundary,
         )
 
     async def start(self) -> None:

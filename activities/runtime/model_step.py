@@ -54,6 +54,7 @@ class Call:
 async def model_step(attempt: Attempt) -> Next:
     """Carry out the step's model call and say what the turn does next."""
     given = attempt.given
+    await attempt.parts.boundary("model:begun")
     definition = (await attempt.state()).agent
     if definition is None:
         raise StoreCorrupt("a step is to run and no agent is pinned", given.thread)
@@ -81,10 +82,14 @@ async def model_step(attempt: Attempt) -> Next:
 
 async def _carry_out(call: Call, watched: Watched) -> Next:
     attempt = call.attempt
+    await attempt.parts.boundary("model:claimed")
     with attempt.parts.watcher.watching(watched):
         ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
+    await attempt.parts.boundary("model:answered")
     otherwise = FailModel(**call.base, failure="invalid", message="the journal cannot hold what the model answered")
-    return await attempt.report(_testimony(call, ended), otherwise)
+    following = await attempt.report(_testimony(call, ended), otherwise)
+    await attempt.parts.boundary("model:reported")
+    return following
 
 
 async def _respond(call: Call) -> ModelResponse:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
+from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.tool_host import ToolHost
@@ -31,3 +32,4 @@ class Parts:
     presence: Callable[[], str]
     settings: ActivitySettings
     attempts: set[str] = field(default_factory=set)
+    boundary: Boundary = pass_by

@@ -45,6 +45,7 @@ class Claimed:
 async def tool_call(attempt: Attempt) -> Next:
     """Carry out a tool call and say what the turn does next."""
     given = attempt.given
+    await attempt.parts.boundary("tool:begun")
     state = await attempt.state()
     asked = asked_for(state, given.call)
     tool = None if asked is None else attempt.parts.registry.tool(attempt.key.agent, asked.name)
@@ -68,11 +69,10 @@ async def tool_call(attempt: Attempt) -> Next:
     if asked is None or tool is None:
         gone = _finish(attempt, call, "error", NOT_ASKED)
         return await attempt.report(gone, gone)
+    await attempt.parts.boundary("tool:claimed")
     if not await _still_ours(attempt, call, begun_s):
         return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, epoch=given.epoch)))
-    claimed = Claimed(attempt, asked, tool, state, call)
-    ended = await _run(claimed, attempt.watched(outcome, call.ordinal))
-    return await attempt.report(_testimony(claimed, ended), _finish(attempt, call, "error", NOT_KEPT))
+    return await _carry_out(Claimed(attempt, asked, tool, state, call), attempt.watched(outcome, call.ordinal))
 
 
 def asked_for(state: AgentState, call_id: str) -> ToolCall | None:
@@ -112,6 +112,16 @@ async def _not_claimed(attempt: Attempt, outcome: Committed, call: CallOperation
         return refused or attempt.next_of(outcome)
     lost = _finish(attempt, call, "lost")
     return await attempt.report(lost, lost)
+
+
+async def _carry_out(claimed: Claimed, watched: Watched) -> Next:
+    attempt = claimed.attempt
+    ended = await _run(claimed, watched)
+    await attempt.parts.boundary("tool:ran")
+    not_kept = _finish(attempt, claimed.call, "error", NOT_KEPT)
+    following = await attempt.report(_testimony(claimed, ended), not_kept)
+    await attempt.parts.boundary("tool:reported")
+    return following
 
 
 async def _run(claimed: Claimed, watched: Watched) -> Ended[ToolOutcome]:
