@@ -1,0 +1,421 @@
+"""Whatever people, runs, workers and clocks do in whatever order, a thread keeps its promises.
+
+The promises are checked after every command by `World` and `Auditor`; here is only what may happen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.strategies import SearchStrategy as Strategy
+
+from tests.unit.journal.expectations import expected
+from tests.unit.journal.policies import Kind, asking
+from tests.unit.journal.scene import SPECS, USAGE, Settled, call, definition
+from tests.unit.journal.thread_machine import Step, ThreadMachine
+from tests.unit.journal.well_behaved import WellBehaved
+from tests.unit.journal.world import Attempt, World, check_request
+from turnwright.journal.actions import Delay, ModelOp, Op, ReconcileOp, ToolOp, Work
+from turnwright.journal.commands import (
+    CancelSession,
+    CancelThread,
+    CancelTurn,
+    ClaimRun,
+    ClientCommand,
+    CloseSession,
+    CloseThread,
+    CreateSession,
+    FailModel,
+    FinishTool,
+    IfBusy,
+    Inject,
+    InterruptModel,
+    Look,
+    PauseSession,
+    PauseThread,
+    PauseTurn,
+    Reconcile,
+    RequestModel,
+    Respond,
+    RespondModel,
+    ResumeSession,
+    ResumeThread,
+    ResumeTurn,
+    RetryTurn,
+    SessionCommand,
+    SettleCall,
+    StartTool,
+    Steer,
+    Submit,
+    TurnCommand,
+)
+from turnwright.journal.control import ActiveTurn
+from turnwright.journal.decide.retry_policy import POLICY
+from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
+from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.ids import turn_id
+from turnwright.journal.messages import Block, Text, user
+
+PRESENCES = ("w1", "w2", "w3")
+TOOLS = (*SPECS, "no such tool")
+TURN_KINDS = ("steer", "pause", "resume", "resume_stale", "cancel", "retry", "respond", "reconcile")
+THREAD_KINDS = ("pause", "resume", "resume", "resume", "resume_stale")
+PRESENCE_MOVES = ("dies", "lapses", "expires", "returns", "returns", "returns")
+TURNS_QUEUED = 4
+HookOutcome: TypeAlias = Literal["succeeded", "failed", "run_again", "unknown"]
+
+hook_outcomes: Strategy[HookOutcome] = st.sampled_from(["succeeded", "failed", "run_again", "unknown"])
+settlements: Strategy[Settled] = st.sampled_from(["succeeded", "failed", "run_again"])
+reasons: Strategy[InterruptReason] = st.sampled_from(["cancelled", "lost", "drained"])
+failures: Strategy[FailureClass] = st.sampled_from(sorted(POLICY))
+outcomes: Strategy[ToolOutcome] = st.sampled_from(
+    [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained"]
+)
+seconds = st.sampled_from([-5.0, 0.1, 1.0, 30.0, 200.0])
+rarely = st.integers(0, 40).map(lambda n: n == 7)
+
+
+class ThreadHistories(RuleBasedStateMachine):
+    """Random histories of one thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World()
+        self.number = 0
+
+    @property
+    def machine(self) -> ThreadMachine:
+        return self.world.machine
+
+    @property
+    def active(self) -> ActiveTurn:
+        active = self.machine.control.active
+        assert active is not None, "a precondition of the rule"
+        return active
+
+    def new(self, what: str) -> str:
+        self.number += 1
+        return f"{what}-{self.number}"
+
+    # -- the setting ------------------------------------------------------------------------------
+
+    @initialize(
+        asks=st.booleans(), deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from([None, "approve"]),
+        kind=st.sampled_from(["approval", "form"]), limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
+    )  # fmt: skip
+    def begin(
+        self, asks: bool, deadline_s: float | None, on_expiry: str | None, kind: Kind, limits: dict[str, float]
+    ) -> None:
+        self.agent = definition(**limits)
+        if asks:
+            policy = asking("send", "look", kind=kind, deadline_s=deadline_s, on_expiry=on_expiry)
+            self.machine.policy = policy
+        self.submit("enqueue", None)
+
+    # -- people -------------------------------------------------------------------------------------
+
+    @precondition(lambda self: len(self.machine.queue) < TURNS_QUEUED)
+    @rule(
+        if_busy=st.sampled_from([*["enqueue"] * 4, "reject", "interrupt"]),
+        on_failure=st.sampled_from([None, "hold", "continue"]),
+    )
+    def submit(self, if_busy: IfBusy, on_failure: OnFailure | None) -> None:
+        request = self.new("submit")
+        turn = turn_id(self.machine.key, request)
+        self.world.do(
+            Submit(request_id=request, turn_id=turn, input=user("do"), if_busy=if_busy, on_failure=on_failure)
+        )
+
+    @precondition(lambda self: not self.machine.control.injected)
+    @rule()
+    def inject(self) -> None:
+        self.world.do(Inject(request_id=self.new("inject"), message=user("material")))
+
+    @precondition(lambda self: self.machine.turns)
+    @rule(data=st.data(), looked=st.booleans())
+    def command_a_turn(self, data: st.DataObject, looked: bool) -> None:
+        target = data.draw(st.sampled_from(self._targets()))
+        if looked:
+            self.world.do(Look(turn_id=target))
+        command = self._turn_command(data.draw(st.sampled_from(self._kinds(target))), target, data)
+        code = expected(command, self.world.auditor, self.machine.session) if looked else None
+        step = self.world.do(command)
+        if looked:
+            assert (step.rejection.code if step.rejection else None) == code
+
+    def _kinds(self, target: str) -> list[str]:
+        """Every command, and those more often that have something to change."""
+        turn = self.world.auditor.turns[target]
+        unknown = any(known.unknown for known in turn.calls.values())
+        likely = {"retry": turn.phase == "failed", "resume": turn.pause != "none"}
+        likely |= {"respond": bool(turn.questions), "reconcile": unknown}
+        return [*TURN_KINDS, *(kind for kind, is_likely in likely.items() if is_likely for _ in range(4))]
+
+    def _targets(self) -> list[str]:
+        """Mostly the turn that counts: the active one, the front, the one that failed last."""
+        active, queue, failed = self.machine.control.active, self.machine.queue, self.machine.control.failed
+        counting = [t.turn_id for t in (active, queue[0] if queue else None, failed) if t is not None]
+        return counting * 3 + list(self.machine.turns)
+
+    def _turn_command(self, kind: str, target: str, data: st.DataObject) -> TurnCommand:
+        it: dict[str, Any] = {"request_id": self.new(kind), "turn_id": target}
+        revision = self.machine.turns[target].revision
+        audited = self.world.auditor.turns[target]
+        match kind:
+            case "steer":
+                return Steer(**it, message=user("also"))
+            case "pause":
+                return PauseTurn(**it)
+            case "resume" | "resume_stale":
+                return ResumeTurn(**it, revision=revision - (kind == "resume_stale"))
+            case "cancel":
+                return CancelTurn(**it)
+            case "retry":
+                return RetryTurn(**it)
+            case "respond":
+                question = data.draw(st.sampled_from([*audited.questions, "q-none"]))
+                resolution = data.draw(st.sampled_from(["approve", "deny"]))
+                return Respond(**it, interaction_id=question, resolution=resolution, answer={"value": 1})
+            case _:
+                called = data.draw(st.sampled_from([*list(audited.calls)[-3:], "c-none"]))
+                return Reconcile(**it, call_id=called, outcome=data.draw(settlements))
+
+    @rule(kind=st.sampled_from(THREAD_KINDS), end=rarely, close=rarely)
+    def command_the_thread(self, kind: str, end: bool, close: bool) -> None:
+        kind = "cancel" if end else "close" if close else kind
+        request = self.new(kind)
+        revision = self.machine.control.pause.revision
+        commands: dict[str, ClientCommand] = {
+            "pause": PauseThread(request_id=request),
+            "resume": ResumeThread(request_id=request, revision=revision),
+            "resume_stale": ResumeThread(request_id=request, revision=revision - 1),
+            "cancel": CancelThread(request_id=request),
+            "close": CloseThread(request_id=request, mode="cancel" if self.number % 2 else "finish"),
+        }
+        self.world.do(commands[kind])
+
+    @rule(kind=st.sampled_from(THREAD_KINDS), end=rarely, close=rarely)
+    def command_the_session(self, kind: str, end: bool, close: bool) -> None:
+        kind = "cancel" if end else "close" if close else kind
+        request = self.new(kind)
+        revision = self.machine.session.pause.revision
+        commands: dict[str, SessionCommand] = {
+            "pause": PauseSession(request_id=request),
+            "resume": ResumeSession(request_id=request, revision=revision),
+            "resume_stale": ResumeSession(request_id=request, revision=revision - 1),
+            "cancel": CancelSession(request_id=request),
+            "close": CloseSession(request_id=request, mode="cancel" if self.number % 2 else "finish"),
+        }
+        self.world.do_session(commands[kind])
+        assert not self.world.do_session(CreateSession(request_id=request)), "a session is created once"
+
+    # -- a worker that gets on with it ----------------------------------------------------------------
+
+    def _go_on(self, data: st.DataObject, moves: int) -> None:
+        for _ in range(moves):
+            if data.draw(st.booleans()):
+                self._somebody_helps(data)
+            active, queue = self.machine.control.active, self.machine.queue
+            if active is not None and active.busy and data.draw(st.integers(0, 3)):
+                self._report_one_that_runs(data)
+            elif active is not None:
+                self._start_what_is_due(data)
+            elif queue:
+                self._claim(queue[0].turn_id)
+
+    go_on = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
+    go_on_too = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
+    go_on_again = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
+
+    def _somebody_helps(self, data: st.DataObject) -> None:
+        """What keeps the thread from going on is answered, lifted or tried again."""
+        control = self.machine.control
+        waits = control.active is not None and control.active.status.phase == "waiting"
+        if control.pause.on:
+            self.world.do(ResumeThread(request_id=self.new("resume"), revision=control.pause.revision))
+        elif waits or (control.failed is not None and control.active is None):
+            helped = control.active.turn_id if control.active else control.failed.turn_id if control.failed else ""
+            kind = self._kinds(helped)[-1]
+            self.world.do(self._turn_command(kind, helped, data))
+
+    def _report_one_that_runs(self, data: st.DataObject) -> None:
+        active = self.active
+        ordinals = {call.call_id: call.ordinal for call in active.calls if call.claim is not None}
+        running = [
+            a
+            for a in self.world.attempts
+            if (a.turn_id, a.step) == (active.turn_id, active.step)
+            and (a.ordinal == ordinals.get(a.call_id) if a.call_id else active.model is not None)
+        ]
+        self._report(data.draw(st.sampled_from(running)), data)
+
+    def _start_what_is_due(self, data: st.DataObject) -> None:
+        """The newest run looks, and one of the operations it may start is claimed."""
+        epoch, active = self.machine.control.epoch, self.active
+        step = self.world.do(Look(turn_id=active.turn_id, epoch=epoch))
+        if isinstance(step.action, Delay) and data.draw(st.booleans()):
+            self.machine.clock_us = step.action.until_us
+        if not isinstance(step.action, Work) or not step.action.start:
+            return
+        op = data.draw(st.sampled_from(step.action.start))
+        presence = data.draw(st.sampled_from([p for p in PRESENCES if p not in self.machine.dead] or ["w4"]))
+        where = {"turn_id": active.turn_id, "epoch": epoch, "step": op.step}
+        assert self._take(op, where, presence, data).accepted, "what the plan gives may start"
+
+    def _take(self, op: Op, where: dict[str, Any], presence: str, data: st.DataObject) -> Step:
+        claim: dict[str, Any] = {"nonce": self.new("nonce"), "presence": presence}
+        match op:
+            case ModelOp():
+                return self.world.do(RequestModel(**where, **claim))
+            case ToolOp(_, call_id, _):
+                return self.world.do(StartTool(**where, **claim, call_id=call_id))
+            case ReconcileOp(_, call_id, ordinal):
+                outcome = data.draw(hook_outcomes)
+                return self.world.do(SettleCall(**where, ordinal=ordinal, call_id=call_id, outcome=outcome))
+
+    def _claim(self, target: str, *, back: int = 0, knows: bool = True) -> None:
+        self.world.do(
+            ClaimRun(
+                turn_id=target,
+                run=self.new("run"),
+                start_epoch=max(0, self.machine.control.epoch - back),
+                definition=self.agent if knows else None,
+            )
+        )
+
+    # -- runs and workers that do not ----------------------------------------------------------------------
+
+    @precondition(lambda self: self.machine.turns)
+    @rule(data=st.data(), back=st.sampled_from([0, 0, 0, 1, 2]), knows=st.sampled_from([True, True, False]))
+    def claim(self, data: st.DataObject, back: int, knows: bool) -> None:
+        """A run starts, perhaps from an epoch of long ago, perhaps where the agent is not known."""
+        self._claim(data.draw(st.sampled_from(self._targets())), back=back, knows=knows)
+
+    @precondition(lambda self: self.machine.turns)
+    @rule(data=st.data(), back=st.sampled_from([0, 0, 1, None]))
+    def look(self, data: st.DataObject, back: int | None) -> None:
+        epoch = None if back is None else self.machine.control.epoch - back
+        self.world.do(Look(turn_id=data.draw(st.sampled_from(self._targets())), epoch=epoch))
+
+    @precondition(lambda self: self.machine.control.active)
+    @rule(
+        back=st.sampled_from([0, 0, 1]), ahead=st.sampled_from([-1, 0, 1]), data=st.data(), tool=st.booleans(),
+        presence=st.sampled_from(PRESENCES), outcome=hook_outcomes,
+    )  # fmt: skip
+    def claim_out_of_turn(
+        self, back: int, ahead: int, data: st.DataObject, tool: bool, presence: str, outcome: HookOutcome
+    ) -> None:
+        """Somebody claims, or settles, what may not be due, for a run that may not be the newest."""
+        active = self.active
+        epoch, step = self.machine.control.epoch - back, max(1, active.step + ahead)
+        where: dict[str, Any] = {"turn_id": active.turn_id, "epoch": epoch, "step": step}
+        claim: dict[str, Any] = {"nonce": self.new("nonce"), "presence": presence}
+        if not tool or not active.calls:
+            self.world.do(RequestModel(**where, **claim))
+            return
+        chosen = data.draw(st.sampled_from(active.calls))
+        self.world.do(StartTool(**where, **claim, call_id=chosen.call_id))
+        ordinal = max(1, chosen.ordinal - back)
+        self.world.do(SettleCall(**where, ordinal=ordinal, call_id=chosen.call_id, outcome=outcome))
+
+    @precondition(lambda self: self.world.attempts)
+    @rule(data=st.data(), off=st.sampled_from([0, 0, 0, 0, 0, 1, -1]))
+    def report(self, data: st.DataObject, off: int) -> None:
+        """An attempt of now or of long ago says what came of it, perhaps under a wrong number."""
+        attempts = self.world.attempts
+        attempt = data.draw(st.sampled_from([*attempts[-1:] * 3, *attempts[-5:], *attempts]))
+        self._report(replace(attempt, ordinal=attempt.ordinal + off), data)
+
+    def _report(self, attempt: Attempt, data: st.DataObject) -> None:
+        self.world.do(self._tool_report(attempt, data) if attempt.call_id else self._model_report(attempt, data))
+
+    def _model_report(self, attempt: Attempt, data: st.DataObject) -> RespondModel | FailModel | InterruptModel:
+        it = self._of(attempt)
+        match data.draw(st.sampled_from(["respond"] * 6 + ["fail", "interrupt"])):
+            case "respond":
+                names = data.draw(st.lists(st.sampled_from(TOOLS), min_size=data.draw(st.integers(0, 1)), max_size=3))
+                blocks: tuple[Block, ...] = (Text(text="words"), *(call(name) for name in names))
+                return RespondModel(**it, blocks=blocks, usage=USAGE, tools=SPECS)
+            case "fail":
+                failure = data.draw(failures)
+                after = data.draw(st.sampled_from([None, 60.0]))
+                return FailModel(**it, failure=failure, message="broken", retry_after_s=after, usage=USAGE)
+            case _:
+                reason = data.draw(reasons)
+                return InterruptModel(**it, reason=reason, partial=(Text(text="wo"), call("send")), usage=USAGE)
+
+    def _tool_report(self, attempt: Attempt, data: st.DataObject) -> FinishTool:
+        outcome = data.draw(outcomes)
+        unsure = outcome == "interrupted" and data.draw(st.booleans())
+        return FinishTool(
+            **self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, effect_unknown=unsure, duration_ms=5
+        )
+
+    def _of(self, attempt: Attempt) -> dict[str, Any]:
+        return {
+            "turn_id": attempt.turn_id, "epoch": attempt.epoch, "step": attempt.step, "ordinal": attempt.ordinal,
+        }  # fmt: skip
+
+    @precondition(lambda self: self.world.said)
+    @rule(data=st.data())
+    def say_it_again(self, data: st.DataObject) -> None:
+        """A command is repeated as it was: the answer of its commit had been lost."""
+        said, accepted = data.draw(st.sampled_from([*self.world.said[-1:] * 3, *self.world.said]))
+        last = self.world.said[-1][0]
+        step = self.world.do(said)
+        assert not (said is last and accepted and step.decided and not step.settled), "a second trace was left"
+
+    # -- death, silence, time -------------------------------------------------------------------------
+
+    @rule(presence=st.sampled_from(PRESENCES), what=st.sampled_from(PRESENCE_MOVES))
+    def somebody(self, presence: str, what: str) -> None:
+        machine = self.machine
+        for gone in (machine.dead, machine.lapsed, machine.expired):
+            gone.discard(presence)
+        if what == "dies":
+            machine.dead.add(presence)
+        if what in ("lapses", "expires"):
+            machine.lapsed.add(presence)
+        if what == "expires":
+            machine.expired.add(presence)
+
+    @rule(passed=seconds)
+    def time_passes(self, passed: float) -> None:
+        self.machine.clock_us += round(passed * 1_000_000)
+
+    # -- what follows from the past ---------------------------------------------------------------------
+
+    @rule(data=st.data())
+    def rebuild(self, data: st.DataObject) -> None:
+        self.world.check_folds(data.draw(st.sampled_from(self.world.checkpoints)))
+        self.world.checkpoint()
+
+    def teardown(self) -> None:
+        """Every history is a fold of its stored entries, and every thread comes to rest."""
+        self.world.check_everything()
+        check_request(self.machine.state)
+        machine = self.machine.copy()
+        machine.policy = lambda drafts, _: drafts
+        WellBehaved(machine, calls_per_answer=self.number % 4).drain()
+        assert all(turn.finished for turn in machine.turns.values())
+        for entry in machine.entries[len(self.machine.entries) :]:
+            self.world.auditor.read(entry, machine.session)
+
+
+QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+TestThreadHistories = ThreadHistories.TestCase
+TestThreadHistories.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=QUIET
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)
+def test_long_histories_keep_the_promises_too() -> None:
+    thorough = settings(max_examples=600, stateful_step_count=80, deadline=None, suppress_health_check=QUIET)
+    run_state_machine_as_test(ThreadHistories, settings=thorough)
