@@ -1,0 +1,34 @@
+"""One real Temporal for all of these tests; a journal of its own, and so workflow ids of its own, for each."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.integration.runtime.cluster import Cluster
+from turnwright.worker.temporal_server import TemporalServer
+
+
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[TemporalServer]:
+    """The server."""
+    server = TemporalServer()
+    asyncio.run(server.start())
+    try:
+        yield server
+    finally:
+        asyncio.run(server.stop())
+
+
+@pytest.fixture
+async def cluster(journal_url: str, temporal: TemporalServer) -> AsyncIterator[Cluster]:
+    """An empty journal on each store, without workers yet."""
+    async with Cluster.open(journal_url, temporal.address) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def small_cluster(sqlite_url: str, temporal: TemporalServer) -> AsyncIterator[Cluster]:
+    """An empty journal on SQLite, for what does not depend on the store."""
+    async with Cluster.open(sqlite_url, temporal.address) as cluster:
+        yield cluster

@@ -1,0 +1,33 @@
+"""A worker as a process of its own: it says `ready`, and works until it is killed."""
+
+import asyncio
+import json
+import sys
+
+from temporalio.client import Client
+
+from tests.integration.runtime.agents import AGENTS
+from tests.integration.runtime.cluster import CACHED, SETTINGS, temporal_worker
+from turnwright.activities.registry import Registry
+from turnwright.activities.runtime import Activities
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.workflows.waking import Waker
+
+
+async def work(journal_url: str, address: str, queue: str, presence: str, lease_s: float) -> None:
+    client = await Client.connect(address, identity=presence)
+    journal = await Journal.open(journal_url, terms=Terms(presence=presence))
+    hold = await journal.driver.hold_presence(presence, {}, lease_s=lease_s)
+    waker = Waker(client, await journal.journal_id(), queue)
+    activities = Activities(journal, waker, Registry(AGENTS), lambda: presence, SETTINGS)
+    await activities.start()
+    async with temporal_worker(client, queue, activities, presence, CACHED):
+        print("ready", flush=True)  # noqa: T201 - the test waits for it
+        while True:
+            await hold.beat()
+            await asyncio.sleep(lease_s / 5)
+
+
+if __name__ == "__main__":
+    asyncio.run(work(**json.loads(sys.argv[1])))
