@@ -93,8 +93,8 @@ class PresenceKeeper(Looper):
 
     async def _appear(self) -> None:
         presence_id = f"w-{secrets.token_hex(8)}"
-        again = self._last_id
+        before = {"instead_of": self._last_id} if self._last_id else {}
         self._hold = await self._driver.hold_presence(presence_id, self._info, lease_s=self._lease_s)
         self._last_id = presence_id
         self._announce(presence_id)
-        log.info("presence_held", presence=presence_id, label=self._info["label"], instead_of=again or None)
+        log.info("presence_held", presence=presence_id, label=self._info["label"], **before)

@@ -1,0 +1,95 @@
+"""`turnwright dev`: everything in one terminal."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from turnwright.client.cli.screen import Screen, harmless
+from turnwright.worker.commands.ending import told
+from turnwright.worker.dev import Dev, DevOptions
+from turnwright.worker.dev_place import DevInfo, DevPlace
+from turnwright.worker.invocation import Invocation, journal_url_of
+from turnwright.worker.leaving import MARGIN_S, run_until_signalled
+from turnwright.worker.logs import configure_logs
+from turnwright.worker.settings import Settings
+
+ECHO = "turnwright.worker.echo:registry"
+STYLES = ("cyan", "magenta", "green", "yellow")
+
+Agents = Annotated[str | None, typer.Option(help="The agents, as package.module:name; without it, one that echoes.")]
+Journal = Annotated[str | None, typer.Option(help="Another journal than .turnwright/journal.db.")]
+Workers = Annotated[int, typer.Option(min=1, max=32, help="How many worker processes.")]
+Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Temporal's port; 7233 if it is free.")]
+UiPort = Annotated[int | None, typer.Option(min=1, max=65535, help="The port of Temporal's page; 8233 if it is free.")]
+
+
+def register(app: typer.Typer, invocation: Invocation) -> None:
+    """Add the command."""
+
+    @app.command()
+    def dev(
+        *,
+        agents: Agents = None,
+        journal: Journal = None,
+        workers: Workers = 1,
+        port: Port = None,
+        ui_port: UiPort = None,
+    ) -> None:
+        """Start a journal, Temporal and workers here. Ctrl-C ends all of them; what was accepted stays."""
+        with told(Screen(as_json=False)):
+            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
+            run_dev(settings, DevOptions(settings.agents or ECHO, workers, port, ui_port))
+
+
+def run_dev(settings: Settings, options: DevOptions) -> None:
+    """Be a dev until the end."""
+    configure_logs(settings.log_format, "warning", sys.stderr)
+    dev = Dev(settings, options, DevPlace(), TerminalView())
+    run_until_signalled(dev, settings.drain_timeout_s + settings.cancel_grace_s + 2 * MARGIN_S)
+
+
+class TerminalView:
+    """Shows a dev in the terminal: results on standard output, logs beside them."""
+
+    def __init__(self) -> None:
+        self._out = Console(highlight=False)
+        self._err = Console(stderr=True, highlight=False)
+
+    def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
+        """Where everything is, and what to do next."""
+        self._out.print(Panel(_facts(info, agents, workers, folder), title="turnwright dev", title_align="left"))
+        self._out.print(Text("Ctrl-C ends it and leaves no process behind.", style="dim"))
+
+    def line(self, label: str, text: str) -> None:
+        """A line of a worker's log."""
+        style = STYLES[int(label.rpartition("-")[2]) % len(STYLES)]
+        self._err.print(Text(f"{label} ", style=style) + Text(harmless(text)), soft_wrap=True)
+
+
+def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Table:
+    table = Table.grid(padding=(0, 2))
+    agent = agents[0] if agents else "AGENT"
+    for name, value in (
+        ("Temporal", f"{info.temporal_address}   page: {info.ui_url}"),
+        ("Journal", _without_password(info.journal_url)),
+        ("Workers", f"{workers}, with {', '.join(agents) or 'no agent'}"),
+        ("Logs", f"{folder}/*.log"),
+        ("", ""),
+        ("Try", f'turnwright submit "hello" --agent {agent} --session first --create --follow'),
+        ("", "turnwright turns"),
+        ("", "turnwright journal tail first"),
+    ):
+        table.add_row(Text(name, style="bold"), Text(value))
+    return table
+
+
+def _without_password(url: str) -> str:
+    scheme, rest = url.split("://", 1)
+    credentials, at, place = rest.rpartition("@")
+    return f"{scheme}://{credentials.partition(':')[0]}{at}{place}"

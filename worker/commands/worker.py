@@ -1,0 +1,46 @@
+"""`turnwright worker`: carry out turns until told to stop."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turnwright.client.cli.screen import Screen
+from turnwright.journal.errors import InvalidInput
+from turnwright.worker.commands.ending import told
+from turnwright.worker.invocation import Invocation, journal_url_of
+from turnwright.worker.leaving import MARGIN_S, run_until_signalled
+from turnwright.worker.logs import configure_logs
+from turnwright.worker.settings import Settings
+
+Agents = Annotated[str | None, typer.Option(help="The agents to run, as package.module:name of a registry.")]
+Journal = Annotated[str | None, typer.Option(help="The journal: a URL, or the path of a SQLite file.")]
+Label = Annotated[str, typer.Option(help="What people call this worker.")]
+
+
+def register(app: typer.Typer, invocation: Invocation) -> None:
+    """Add the command."""
+
+    @app.command()
+    def worker(agents: Agents = None, journal: Journal = None, label: Label = "worker") -> None:
+        """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second one does not wait."""
+        with told(Screen(as_json=False)):
+            run_worker(invocation.settings(agents=agents, journal_url=journal_url_of(journal)), label)
+
+
+def run_worker(settings: Settings, label: str) -> None:
+    """Be a worker process until the end."""
+    # The other commands need not wait for what only a worker loads.
+    from turnwright.activities.registry import load_registry  # noqa: PLC0415
+    from turnwright.worker.process import WorkerProcess  # noqa: PLC0415
+
+    configure_logs(settings.log_format, settings.log_level, sys.stderr)
+    if settings.agents is None:
+        raise InvalidInput("a worker needs agents: turnwright worker --agents package.module:registry")
+    file = settings.journal_file
+    if file is not None and not file.exists():
+        raise InvalidInput(f"there is no journal at {file}; run `turnwright journal migrate` to make one")
+    sys.path.insert(0, str(Path.cwd()))  # agents stand where the command is called, installed or not
+    process = WorkerProcess(settings, load_registry(settings.agents), label)
+    run_until_signalled(process, settings.drain_timeout_s + settings.cancel_grace_s + MARGIN_S)

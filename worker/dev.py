@@ -1,0 +1,196 @@
+"""`turnwright dev`: a journal, Temporal and workers as one thing that starts and ends together.
+
+Rule: every process is a child that dies with this one, however it dies, so nothing is left behind. Workers
+stop before Temporal does. A worker that ends by itself is started again.
+"""
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from turnwright.client.opening import open_journal
+from turnwright.journal.drivers import open_driver
+from turnwright.journal.errors import TurnwrightError
+from turnwright.worker import loopback
+from turnwright.worker.actor import stop_all
+from turnwright.worker.child import Child
+from turnwright.worker.dev_place import DevInfo, DevPlace
+from turnwright.worker.log_tail import LogTail
+from turnwright.worker.settings import ENV_PREFIX, Settings
+from turnwright.worker.temporal_server import TemporalServer
+
+TEMPORAL_PORT, UI_PORT = 7233, 8233
+READY_TIMEOUT_S = 60.0
+READY_POLL_S = 0.05
+RESTART_WAIT_S = 1.0
+STOP_MARGIN_S = 5.0
+WATCH_S = 0.2
+
+log = structlog.get_logger(__name__)
+
+
+class DevFailed(TurnwrightError):
+    """Something of dev did not start; the message says what it said."""
+
+
+class DevView(Protocol):
+    """What is shown to whoever started it."""
+
+    def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
+        """Everything works."""
+        ...
+
+    def line(self, label: str, text: str) -> None:
+        """A line of a process's log."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DevOptions:
+    """What to start. Ports None: Temporal's usual ones if they are free, else others."""
+
+    agents: str
+    workers: int = 1
+    port: int | None = None
+    ui_port: int | None = None
+
+
+class Dev:
+    """Runs until it is stopped."""
+
+    def __init__(self, settings: Settings, options: DevOptions, place: DevPlace, view: DevView) -> None:
+        self._settings = settings
+        self._options = options
+        self._place = place
+        self._view = view
+        self._stopping = asyncio.Event()
+        self._server = TemporalServer(
+            place.folder / "temporal.db",
+            options.port or _usual(TEMPORAL_PORT),
+            options.ui_port or _usual(UI_PORT),
+            log_file=place.folder / "temporal.log",
+        )
+        self._workers: dict[str, Child] = {}
+
+    def stop(self) -> None:
+        """End everything."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Start everything, work until stopped, end everything.
+
+        Raises:
+            DevRunning: another dev has this folder.
+            DevFailed: a worker ended before it was ready.
+            StoreError: the journal cannot be used.
+            TemporalServerError: Temporal does not start.
+        """
+        self._place.take()
+        tails = [LogTail(label, self._log_file(label), self._view.line) for label in self._labels]
+        try:
+            journal = await open_journal(self._settings.journal_url, migrate=True)
+            await journal.close()
+            await self._server.start()
+            for label in self._labels:
+                self._start_worker(label)
+            for tail in tails:
+                await tail.start()
+            await self._until_ready()
+            await self._watch()
+        finally:
+            await self._end()
+            await stop_all(tails)
+            self._place.release()
+
+    @property
+    def _labels(self) -> list[str]:
+        return [f"worker-{n}" for n in range(1, self._options.workers + 1)]
+
+    def _log_file(self, label: str) -> Path:
+        return self._place.folder / f"{label}.log"
+
+    def _start_worker(self, label: str) -> None:
+        # By environment and not by flags: a journal's URL may hold a password, and others can see flags.
+        told = {
+            "journal_url": self._settings.journal_url,
+            "temporal_address": self._server.address,
+            "temporal_namespace": self._server.namespace,
+            "temporal_environment": "false",
+            "agents": self._options.agents,
+            "task_queue": self._settings.task_queue,
+            "log_format": self._settings.log_format,
+            "log_level": self._settings.log_level,
+        }
+        if self._settings.config is not None:
+            told["config"] = str(self._settings.config)
+        env = {**os.environ, **{f"{ENV_PREFIX}{name.upper()}": value for name, value in told.items()}}
+        command = [sys.executable, "-m", "turnwright.worker.main", "worker", "--label", label]
+        self._workers[label] = Child(command, env=env, log_file=self._log_file(label))
+
+    async def _until_ready(self) -> None:
+        """Until each worker's presence is in the journal."""
+        driver = open_driver(self._settings.journal_url)
+        await driver.start()
+        pids = {child.pid for child in self._workers.values()}
+        agents: list[str] = []
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                while pids and not self._stopping.is_set():
+                    self._check_running()
+                    for seen in await driver.presences():
+                        if seen.liveness.state == "alive" and seen.info.get("pid") in pids:
+                            pids.discard(seen.info["pid"])
+                            agents = list(seen.info.get("agents", []))
+                    await asyncio.sleep(READY_POLL_S)
+        except TimeoutError:
+            raise DevFailed(f"the worker was not ready within {READY_TIMEOUT_S:g} s; see its log") from None
+        finally:
+            await driver.stop()
+        if not self._stopping.is_set():
+            info = DevInfo(os.getpid(), self._settings.journal_url, self._server.address, self._server.ui_url)
+            self._place.tell(info)
+            self._view.ready(info, agents, self._options.workers, self._place.folder)
+
+    def _check_running(self) -> None:
+        for label, child in self._workers.items():
+            if not child.is_running:
+                raise DevFailed(f"{label} did not start: {_last_line(child.read_tail())}")
+
+    async def _watch(self) -> None:
+        """Start again what ends by itself."""
+        while not await self._stopped_within(WATCH_S):
+            for label in [label for label, child in self._workers.items() if not child.is_running]:
+                log.warning("worker_ended", worker=label, again_in_s=RESTART_WAIT_S)
+                if await self._stopped_within(RESTART_WAIT_S):
+                    return
+                self._workers[label].kill()
+                self._start_worker(label)
+            if not self._server.is_running:
+                log.warning("temporal_ended", again_in_s=RESTART_WAIT_S)
+                await self._server.start()
+
+    async def _stopped_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _end(self) -> None:
+        limit_s = self._settings.drain_timeout_s + self._settings.cancel_grace_s + STOP_MARGIN_S
+        await asyncio.gather(*(child.stop(limit_s) for child in self._workers.values()))
+        await self._server.stop()
+
+
+def _usual(port: int) -> int | None:
+    """Temporal's own default port, so that its tools find it, unless somebody has it."""
+    return port if loopback.is_free(port) else None
+
+
+def _last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]

@@ -1,0 +1,97 @@
+"""The folder `.turnwright/` of `turnwright dev`: one dev at a time, and where it can be found.
+
+Rule: a lock says whether a dev runs, since the kernel frees it with the process; the file beside it says where.
+What the file says counts only while the lock is held.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.sqlite.locks import open_lock, try_lock
+
+FOLDER = Path(".turnwright")
+
+
+class DevRunning(TurnwrightError):
+    """Another dev has the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class DevInfo:
+    """Where a running dev is found."""
+
+    pid: int
+    journal_url: str
+    temporal_address: str
+    ui_url: str
+
+
+class DevPlace:
+    """The folder, and this process's lock on it."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.folder = folder
+        self._descriptor: int | None = None
+
+    def take(self) -> None:
+        """Make the folder and lock it.
+
+        Raises:
+            DevRunning: another dev has it; says where.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            (self.folder / ".gitignore").open("x", encoding="utf-8").write("*\n")
+        descriptor = open_lock(self.folder / "dev.lock")
+        if not try_lock(descriptor):
+            os.close(descriptor)
+            raise DevRunning(_who(self._read()))
+        self._descriptor = descriptor
+        self._info_file.unlink(missing_ok=True)
+
+    def tell(self, info: DevInfo) -> None:
+        """Let others find this dev."""
+        new = self.folder / "dev.json.new"
+        new.write_text(json.dumps(asdict(info)), encoding="utf-8")
+        new.replace(self._info_file)
+
+    def release(self) -> None:
+        """Give the folder back."""
+        if self._descriptor is not None:
+            self._info_file.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def running(self) -> DevInfo | None:
+        """Where the dev of this folder is found, if one runs."""
+        lock = self.folder / "dev.lock"
+        if not lock.exists():
+            return None
+        descriptor = open_lock(lock)
+        try:
+            return None if try_lock(descriptor) else self._read()
+        finally:
+            os.close(descriptor)
+
+    @property
+    def _info_file(self) -> Path:
+        return self.folder / "dev.json"
+
+    def _read(self) -> DevInfo | None:
+        try:
+            return DevInfo(**json.loads(self._info_file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+def _who(info: DevInfo | None) -> str:
+    if info is None:
+        return "turnwright dev is starting or stopping in this folder; wait for it, or work in another folder"
+    return (
+        f"turnwright dev runs in this folder already (process {info.pid}, {info.ui_url}); "
+        "use it, or end it with Ctrl-C in its terminal"
+    )

@@ -1,0 +1,89 @@
+"""How a worker process ends: asked once it drains, asked twice it ends at once, and never through the interpreter.
+
+Rule: after a finished drain the process leaves with `os._exit`. One in five clean exits was seen to crash in the
+interpreter's shutdown, where native threads of the SDK still run; by then everything is flushed anyway. A drain
+that does not end by itself is ended: the journal knows what was claimed, and others take it over.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine
+from typing import Any, NoReturn, Protocol
+
+import structlog
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+MARGIN_S = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+class Stoppable(Protocol):
+    """Something that runs until it is asked to stop."""
+
+    def stop(self) -> None:
+        """Ask it to end soon."""
+        ...
+
+    async def run(self) -> None:
+        """Run to the end."""
+        ...
+
+
+class Leaving:
+    """Passes signals on to what runs."""
+
+    def __init__(self, running: Stoppable, drain_s_max: float) -> None:
+        self._running = running
+        self._drain_s_max = drain_s_max
+        self._asked = False
+
+    def listen(self) -> None:
+        """Take over SIGTERM and SIGINT; call it in the running loop."""
+        self._loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self.on_signal, signal.Signals(number))
+
+    def on_signal(self, number: signal.Signals) -> None:
+        """The first one drains; a second one does not wait."""
+        if self._asked:
+            log.warning("leaving_at_once", signal=number.name)
+            leave(EXIT_INTERRUPTED)
+        self._asked = True
+        log.info("leaving", signal=number.name, drain_s_max=self._drain_s_max)
+        self._running.stop()
+        self._loop.call_later(self._drain_s_max, self._give_up)
+
+    def _give_up(self) -> None:
+        log.error("drain_did_not_end", drain_s_max=self._drain_s_max, then="others take over what was claimed")
+        leave(EXIT_FAILED)
+
+
+def run_until_signalled(running: Stoppable, drain_s_max: float) -> NoReturn:
+    """Run it as the whole of this process, and leave."""
+
+    async def run() -> int:
+        Leaving(running, drain_s_max).listen()
+        await running.run()
+        return EXIT_OK
+
+    leave(run_to_exit_code(run()))
+
+
+def run_to_exit_code(main: Coroutine[Any, Any, int]) -> int:
+    """Run it on a loop that is not torn down: closing it would wait for threads that may never end."""
+    return asyncio.Runner().run(main)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process without the interpreter's shutdown."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(code)

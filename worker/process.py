@@ -1,0 +1,125 @@
+"""A worker process, from its settings to its end.
+
+Rule: what is away at the start is waited for, not died of: the store, then Temporal. The presence comes before
+anything is claimed and goes after everything has ended, so nobody takes a draining worker for dead.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import structlog
+from temporalio.runtime import Runtime, TelemetryConfig
+
+from turnwright.activities.registry import Registry
+from turnwright.client.opening import open_journal
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.logs import forward_core_logs
+from turnwright.worker.presence import PresenceKeeper, WorkerInfo
+from turnwright.worker.settings import Settings
+from turnwright.worker.shift import Shift
+from turnwright.worker.temporal_client import TemporalUnreachable, connect
+from turnwright.workflows.waking import Waker
+
+T = TypeVar("T")
+RETRY_WAIT_S_FIRST = 0.2
+RETRY_WAIT_S_MAX = 5.0
+SHIFT_PAUSE_S = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class WorkerProcess:
+    """Carries out turns until it is told to stop.
+
+    Args:
+        settings: the settings of this process.
+        registry: the agents it knows.
+        label: what people call it.
+    """
+
+    def __init__(self, settings: Settings, registry: Registry, label: str = "worker") -> None:
+        self._settings = settings
+        self._registry = registry
+        self._label = label
+        self._stopping = asyncio.Event()
+        self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
+
+    def stop(self) -> None:
+        """Finish or hand over what runs, then let `run` return."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Work until stopped.
+
+        Raises:
+            InvalidInput: the journal's URL names no store.
+            StoreError: the journal is not there, or its tables are not those of this version.
+        """
+        journal = await self._until_there(self._open_journal, StoreUnavailable)
+        if journal is None:
+            return
+        try:
+            await self._appear_and_work(journal)
+        finally:
+            await journal.close()
+            log.info("worker_stopped")
+
+    async def _appear_and_work(self, journal: Journal) -> None:
+        def announce(presence_id: str) -> None:
+            journal.terms = replace(journal.terms, presence=presence_id)
+
+        info = WorkerInfo(self._label, self._settings.task_queue, self._registry.names)
+        presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
+        await self._until_there(presence.start, StoreUnavailable)
+        try:
+            await self._work(journal)
+        finally:
+            await presence.stop()
+
+    async def _work(self, journal: Journal) -> None:
+        while not self._stopping.is_set():
+            waker = await self._until_there(lambda: self._make_waker(journal), TemporalUnreachable, StoreUnavailable)
+            if waker is None:
+                return
+            shift = Shift(self._settings, journal, waker, self._registry, self._label)
+            log.info("worker_ready", agents=list(self._registry.names), task_queue=self._settings.task_queue)
+            try:
+                await shift.work(self._stopping)
+            except Exception as error:  # whatever it is, a fresh client and worker are the cure
+                log.exception("worker_failed", error=str(error), again_in_s=SHIFT_PAUSE_S)
+                await self._pause(SHIFT_PAUSE_S)
+
+    async def _open_journal(self) -> Journal:
+        journal = await open_journal(self._settings.journal_url)
+        silence_s = self._settings.lease_s + self._settings.once_grace_s
+        journal.terms = Terms(once_silence_s=silence_s)
+        return journal
+
+    async def _make_waker(self, journal: Journal) -> Waker:
+        settings = self._settings
+        client = await connect(settings, runtime=self._runtime)
+        return Waker(client, await journal.journal_id(), settings.task_queue, settings.workflow_task_timeout_s)
+
+    async def _until_there(self, make: Callable[[], Awaitable[T]], *away: type[Exception]) -> T | None:
+        """Try until it works, or until stopped (None)."""
+        wait_s, said = RETRY_WAIT_S_FIRST, ""
+        while not self._stopping.is_set():
+            try:
+                return await make()
+            except away as error:
+                if str(error) != said:
+                    log.warning("waiting", error=str(error))
+                said = str(error)
+            await self._pause(wait_s)
+            wait_s = min(wait_s * 2, RETRY_WAIT_S_MAX)
+        return None
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+        except TimeoutError:
+            return

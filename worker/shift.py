@@ -1,0 +1,98 @@
+"""One spell of work with one Temporal client: waker, activities, sweeper and Temporal's worker, put together.
+
+Rule: everything here hangs on the client. When Temporal's worker fails for good (its namespace is gone, its
+credentials are refused) the shift ends with the error and the process begins another one.
+"""
+
+import asyncio
+import os
+from datetime import timedelta
+from typing import Final
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from turnwright.activities.registry import Registry
+from turnwright.activities.runtime import Activities, ActivitySettings
+from turnwright.activities.tool_host import ToolHost
+from turnwright.journal.store import Journal
+from turnwright.worker.actor import Actor, stop_all
+from turnwright.worker.rousing import TemporalRouser
+from turnwright.worker.settings import Settings
+from turnwright.worker.sweeper import Sweeper, SweepSettings
+from turnwright.workflows.sandbox import workflow_runner
+from turnwright.workflows.session import SessionWorkflow
+from turnwright.workflows.thread import ThreadWorkflow
+from turnwright.workflows.turn import TurnWorkflow
+from turnwright.workflows.waking import Waker
+
+WORKFLOWS: Final = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
+# The SDK sends a heartbeat at most so often, whatever an activity does; a cancel comes back with one.
+HEARTBEAT_THROTTLE_S_MAX = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class Shift:
+    """Works from `begin` until it is ended or fails."""
+
+    def __init__(self, settings: Settings, journal: Journal, waker: Waker, registry: Registry, label: str) -> None:
+        self._settings = settings
+        self._activities = Activities(
+            journal,
+            waker,
+            registry,
+            lambda: journal.terms.presence or "",
+            ActivitySettings(heartbeat_interval_s=settings.heartbeat_interval_s),
+            tools=ToolHost(cancel_grace_s=settings.cancel_grace_s),
+        )
+        sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
+        self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
+        self._actors: tuple[Actor, ...] = (self._activities, self._sweeper)
+        self._worker = _temporal_worker(settings, waker.client, self._activities, label)
+
+    async def work(self, stopping: asyncio.Event) -> None:
+        """Work until `stopping` is set; then finish or hand over what runs.
+
+        Raises:
+            Exception: what Temporal's worker failed with.
+        """
+        try:
+            for actor in self._actors:
+                await actor.start()
+            await self._run(stopping)
+        finally:
+            await stop_all(self._actors)
+
+    async def _run(self, stopping: asyncio.Event) -> None:
+        working = asyncio.create_task(self._worker.run(), name="temporal-worker")
+        asked = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                log.info("worker_draining", drain_timeout_s=self._settings.drain_timeout_s)
+                await self._sweeper.stop()  # another leads while this one only finishes
+                await self._worker.shutdown()
+        finally:
+            asked.cancel()
+        await working
+
+
+def _temporal_worker(settings: Settings, client: Client, activities: Activities, label: str) -> Worker:
+    throttle = timedelta(seconds=HEARTBEAT_THROTTLE_S_MAX)
+    return Worker(
+        client,
+        task_queue=settings.task_queue,
+        workflows=WORKFLOWS,
+        activities=activities.all,
+        workflow_runner=workflow_runner(),
+        identity=f"{label} {os.getpid()}",  # the SDK's own names the machine
+        max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,
+        max_concurrent_activities=settings.max_concurrent_activities,
+        max_concurrent_local_activities=settings.max_concurrent_activities,
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=settings.sticky_timeout_s),
+        max_heartbeat_throttle_interval=throttle,
+        default_heartbeat_throttle_interval=throttle,
+        graceful_shutdown_timeout=timedelta(seconds=settings.drain_timeout_s),
+    )
