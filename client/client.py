@@ -172,7 +172,8 @@ class Client:
         )
         page = await store_admin.list_turns(self._journal, wanted, after, limit)
         if page is None:
-            raise NotFound("session", "" if session is None else session.key.canonical)
+            assert session is not None, "only a session can be missing"
+            raise NotFound.session(session.key)
         return page
 
     async def sessions(

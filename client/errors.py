@@ -16,6 +16,7 @@ from __future__ import annotations
 from turnwright.journal import errors
 from turnwright.journal.commands import Receipt
 from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.ids import SessionKey, ThreadKey
 
 
 class CommandRejected(errors.CommandRejected):
@@ -32,6 +33,16 @@ class NotFound(TurnwrightError, LookupError):
     def __init__(self, what: str, name: str) -> None:
         super().__init__(f"there is no {what} {name}")
         self.what = what
+
+    @classmethod
+    def session(cls, key: SessionKey) -> NotFound:
+        """No such session."""
+        return cls("session", _of_user(key.session, key))
+
+    @classmethod
+    def thread(cls, key: ThreadKey) -> NotFound:
+        """No such thread."""
+        return cls("thread", f"{key.thread} of {key.agent} in session {_of_user(key.session, key)}")
 
 
 class TurnEnded(TurnwrightError):
@@ -60,3 +71,7 @@ class TurnCancelled(TurnEnded):
 
 class WaitTimeout(TurnwrightError, TimeoutError):
     """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""
+
+
+def _of_user(name: str, key: SessionKey | ThreadKey) -> str:
+    return f"{name} of {'the anonymous user' if key.user is None else f'user {key.user}'}"

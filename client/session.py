@@ -106,14 +106,14 @@ class Session:
         """The session now: its pause, how many threads and turns it has. Raises `NotFound`."""
         seen = await store_admin.see_session(self._access.journal, self.key)
         if seen is None:
-            raise NotFound("session", self.key.canonical)
+            raise NotFound.session(self.key)
         return seen
 
     async def threads(self, after: str | None = None, limit: int = 50) -> Page[ThreadSeen]:
         """A page of the session's threads, oldest first. Raises `NotFound`."""
         page = await store_admin.list_threads(self._access.journal, self.key, after, limit)
         if page is None:
-            raise NotFound("session", self.key.canonical)
+            raise NotFound.session(self.key)
         return page
 
     async def history(self, after_position: int = 0, limit: int = store_admin.PAGE_ENTRIES_MAX) -> list[Located]:

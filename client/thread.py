@@ -113,7 +113,7 @@ class Thread:
         """The thread now: its pause, its active turn, its queue. Raises `NotFound`."""
         seen = await store_admin.see_thread(self._access.journal, self.key)
         if seen is None:
-            raise NotFound("thread", self.key.canonical)
+            raise NotFound.thread(self.key)
         return seen
 
     async def state(self, at_seq: int | None = None) -> AgentState:

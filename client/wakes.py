@@ -7,6 +7,7 @@ caller waits for Temporal, and nothing that goes wrong here is a caller's error.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -19,6 +20,9 @@ from turnwright.workflows.waking import Waker
 WAKE_TIMEOUT_S = 3.0
 IN_FLIGHT_MAX = 16
 PENDING_MAX = 10_000
+
+FAILURE_CHARACTERS_MAX = 150
+_UNREACHED = re.compile(r'connect error", ([^,]+), .*message: "([^"]+)"')
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +92,7 @@ class Wakes:
         except Exception as error:  # noqa: BLE001 - whatever it is, the sweeper does it instead
             if self._failure is None:
                 log.warning("wake_not_sent", error=str(error) or type(error).__name__, effect="a sweeper does it later")
-            self._failure = str(error) or type(error).__name__
+            self._failure = _brief(error)
         else:
             self._failure = None
 
@@ -98,3 +102,12 @@ class Wakes:
             client = await self._connect()
             self._waker = Waker(client, await self._journal.journal_id(), self._task_queue)
         return self._waker
+
+
+def _brief(error: Exception) -> str:
+    """The failure for people; the SDK tells a refused connection in five nested brackets."""
+    text = str(error) or type(error).__name__
+    unreached = _UNREACHED.search(text)
+    if unreached is not None:
+        return f"{unreached[1]}: {unreached[2]}"
+    return text if len(text) <= FAILURE_CHARACTERS_MAX else f"{text[:FAILURE_CHARACTERS_MAX]}…"

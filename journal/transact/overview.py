@@ -51,6 +51,7 @@ class SessionSeen:
     active: int
     queued: int
     last_at_us: int
+    last_position: int
 
 
 def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
@@ -121,5 +122,5 @@ def session_totals(key: SessionKey, session: SessionRow) -> Script[SessionSeen]:
     """A session with the sums over its threads."""
     row = yield from first("session_totals", session.id)
     assert row is not None
-    created_us, updated_us, threads, active, queued, last_at_us = row
-    return SessionSeen(key, session.control, created_us, updated_us, threads, active, int(queued), last_at_us)
+    created_us, updated_us, threads, active, queued, last_at_us, position = row
+    return SessionSeen(key, session.control, created_us, updated_us, threads, active, int(queued), last_at_us, position)

@@ -1,0 +1,43 @@
+"""The commands of the terminal that act for a client: each is a thin function over the Python client.
+
+    register(app, lambda: ClientSettings(...))
+
+Rule: nothing here decides anything. The settings are asked for when a command is called, so what they complain
+about is told like any other error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from turnwright.client.cli.journal import JournalCommands
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.session import SessionCommands
+from turnwright.client.cli.submit import SubmitCommand
+from turnwright.client.cli.thread import ThreadCommands
+from turnwright.client.cli.turn import TurnCommands
+from turnwright.client.cli.turns import TurnsCommand
+from turnwright.client.settings import ClientSettings
+
+
+def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) -> None:
+    """Add the client's commands to an application; a group it has already is added to."""
+    runner = Runner(settings_provider)
+    SubmitCommand(runner).add_to(app)
+    TurnsCommand(runner).add_to(app)
+    TurnCommands(runner).add_to(group(app, "turn", "One turn: look at it, control it, wait for it."))
+    ThreadCommands(runner).add_to(group(app, "thread", "One agent's thread in a session."))
+    SessionCommands(runner).add_to(group(app, "session", "Sessions, and what is in them."))
+    JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))
+
+
+def group(app: typer.Typer, name: str, about: str) -> typer.Typer:
+    """The application's group of that name, made if it has none."""
+    for known in app.registered_groups:
+        if known.name == name and known.typer_instance is not None:
+            return known.typer_instance
+    made = typer.Typer(help=about, no_args_is_help=True)
+    app.add_typer(made, name=name)
+    return made

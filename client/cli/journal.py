@@ -1,0 +1,136 @@
+"""`turnwright journal tail|show|state`: what happened, entry by entry, and what the agent knew."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from turnwright.client.cli import plain, telling
+from turnwright.client.cli.options import Agent, Json, Limit, SessionName, ThreadName, User
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.screen import Screen
+from turnwright.client.client import Client
+from turnwright.client.session import Session
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.ids import MAIN_THREAD
+from turnwright.journal.transact.reading import Located
+
+AfterPosition = Annotated[int | None, typer.Option("--after", min=0, help="Begin behind this position.")]
+AfterSeq = Annotated[int, typer.Option("--after", min=0, help="Begin behind this entry.")]
+AtSeq = Annotated[int | None, typer.Option("--at", min=0, help="The state after this entry; else the last.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens next, until interrupted.")]
+
+
+class JournalCommands:
+    """The commands with the runner they use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add them to a group."""
+        for command in (self.tail, self.show, self.state):
+            app.command(command.__name__)(command)
+
+    def tail(
+        self,
+        session: SessionName,
+        *,
+        user: User = None,
+        after: AfterPosition = None,
+        limit: Limit = 20,
+        follow: Follow = False,
+        as_json: Json = False,
+    ) -> None:
+        """Show the last of what happened in a session, on all of its threads; with --after, what came then."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session)
+            behind = await _last_position(found, limit) if after is None else after
+            if follow:
+                async for located in found.follow(behind):
+                    _show(located, screen)
+                return
+            for located in await found.history(behind, limit):
+                _show(located, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def show(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        after: AfterSeq = 0,
+        limit: Limit = 50,
+        as_json: Json = False,
+    ) -> None:
+        """Show a thread's entries, whole."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            entries = await client.session(user, session).thread(agent, thread).history(after, limit)
+            for entry in entries:
+                if screen.as_json:
+                    screen.json(plain.entry(entry))
+                    continue
+                screen.line(f"{entry.seq:>6}  {telling.tell(entry)}")
+                told = entry.payload.model_dump(mode="json", exclude_defaults=True)
+                screen.line(json.dumps(told, ensure_ascii=False, indent=2), style="dim")
+            if len(entries) == limit:
+                screen.note(f"more: --after {entries[-1].seq}")
+
+        self._runner.run(run, as_json=as_json)
+
+    def state(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        at: AtSeq = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show what an agent knows on a thread, now or as of an entry."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            state = await client.session(user, session).thread(agent, thread).state(at)
+            if screen.as_json:
+                screen.json(state.model_dump(mode="json"))
+            else:
+                _show_state(state, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+
+async def _last_position(session: Session, count: int) -> int:
+    """The position behind which the last `count` entries stand."""
+    return max(0, (await session.status()).last_position - count)
+
+
+def _show(located: Located, screen: Screen) -> None:
+    entry = located.entry
+    if screen.as_json:
+        screen.json(plain.located(located))
+        return
+    where = f"{located.thread.agent}/{located.thread.thread}" if located.thread.agent else "session"
+    screen.line(f"{entry.position:>6}  {where:<20} {telling.tell(entry)}")
+
+
+def _show_state(state: AgentState, screen: Screen) -> None:
+    used = state.usage.total
+    screen.facts([
+        ("as of", f"entry {state.as_of_seq}"),
+        ("agent", "" if state.agent is None else f"{state.agent.name} with {state.agent.model}"),
+        ("used", f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.requests} requests"),
+        ("summary", state.summary),
+        ("waiting", f"{len(state.inbox)} messages no model has seen" if state.inbox else ""),
+    ])  # fmt: skip
+    for message in state.context:
+        results = " ".join(f"{r.name} {r.outcome}: {telling.said(r.output)}" for r in message.results)
+        blocks = telling.said(b for b in message.blocks if b.type != "tool_result")
+        screen.line(f"{message.seq:>6}  {message.role:<10} {' '.join(part for part in (blocks, results) if part)}")

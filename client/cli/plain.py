@@ -1,0 +1,119 @@
+"""Handles and rows as JSON: ids in full, times in microseconds and as ISO text in UTC."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from turnwright.client.views import TurnView
+from turnwright.journal.commands import Receipt
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.entries import Entry
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.shown import ShownStatus
+from turnwright.journal.transact.listing import TurnSeen
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
+from turnwright.journal.transact.reading import Located
+from turnwright.journal.turn_status import TurnStatus
+
+
+def session_key(key: SessionKey | ThreadKey) -> dict[str, Any]:
+    """Whose session it is."""
+    return {"tenant": key.tenant, "user": key.user, "session": key.session}
+
+
+def thread_key(key: ThreadKey) -> dict[str, Any]:
+    """Which thread it is."""
+    return session_key(key) | {"agent": key.agent, "thread": key.thread}
+
+
+def receipt(given: Receipt) -> dict[str, Any]:
+    """What became of a command."""
+    return {"receipt": asdict(given)}
+
+
+def turn_view(view: TurnView) -> dict[str, Any]:
+    """A turn with what it is asked."""
+    questions = [question.model_dump(mode="json") for question in view.questions]
+    return _turn(view.key, view.row, view.status) | {"ahead": view.ahead, "questions": questions}
+
+
+def turn_seen(seen: TurnSeen) -> dict[str, Any]:
+    """A turn of a list."""
+    return _turn(seen.key, seen.status, seen.shown)
+
+
+def _turn(key: ThreadKey, row: TurnStatus, shown: ShownStatus) -> dict[str, Any]:
+    times = {f"{name}_at": iso(getattr(row, f"{name}_at_us")) for name in ("queued", "started", "ended")}
+    return {"turn_id": row.turn_id, "status": shown} | thread_key(key) | row.model_dump(mode="json") | times
+
+
+def thread_seen(seen: ThreadSeen) -> dict[str, Any]:
+    """A thread with its head and its queue."""
+    return thread_key(seen.key) | {
+        "seq": seen.seq,
+        "last_at": iso(seen.last_at_us),
+        "closed": seen.control.closed,
+        "pause": seen.control.pause.model_dump(mode="json"),
+        "session_pause": seen.session.pause.model_dump(mode="json"),
+        "on_failure": seen.control.on_failure,
+        "queued": seen.control.queued,
+        "active_turn": head_of(seen.control),
+    }
+
+
+def session_seen(seen: SessionSeen) -> dict[str, Any]:
+    """A session and what is in it."""
+    return session_key(seen.key) | {
+        "title": seen.control.title,
+        "state": session_state(seen.control),
+        "pause": seen.control.pause.model_dump(mode="json"),
+        "closed": seen.control.closed,
+        "created_at": iso(seen.created_us),
+        "last_at": iso(seen.last_at_us),
+        "last_position": seen.last_position,
+        "threads": seen.threads,
+        "active": seen.active,
+        "queued": seen.queued,
+    }
+
+
+def entry(given: Entry) -> dict[str, Any]:
+    """An entry, whole."""
+    return {
+        "schema": given.payload.VERSION,
+        "entry_id": given.entry_id,
+        "seq": given.seq,
+        "position": given.position,
+        "at": iso(given.at_us),
+        "type": given.type,
+        "turn_id": given.turn_id,
+        "run": given.run,
+        "step": given.step,
+        "epoch": given.epoch,
+        "required": given.payload.REQUIRED,
+        "payload": given.payload.model_dump(mode="json"),
+        "prev_hash": given.prev_hash.hex(),
+        "hash": given.hash.hex(),
+    }
+
+
+def located(given: Located) -> dict[str, Any]:
+    """An entry of a session's timeline; the session's own have no agent and no thread."""
+    return {"agent": given.thread.agent or None, "thread": given.thread.thread or None} | entry(given.entry)
+
+
+def head_of(control: ThreadControl) -> str | None:
+    """The active turn of a thread."""
+    return None if control.active is None else control.active.turn_id
+
+
+def session_state(control: SessionControl) -> str:
+    """One word for a session."""
+    return "closed" if control.closed else "paused" if control.pause.on else "open"
+
+
+def iso(at_us: int | None) -> str | None:
+    """A time of the store, in UTC."""
+    return None if at_us is None else datetime.fromtimestamp(at_us / 1_000_000, UTC).isoformat()

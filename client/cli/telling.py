@@ -1,0 +1,99 @@
+"""An entry in a few words, for people who watch. Rule: a table; a type that is not in it shows its name alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from turnwright.client.cli.screen import local
+from turnwright.journal.durations import human
+from turnwright.journal.entries import (
+    ByPrincipal,
+    Entry,
+    InputInjected,
+    InputSteered,
+    InteractionRequested,
+    InteractionResolved,
+    ModelFailed,
+    ModelInterrupted,
+    ModelRequested,
+    ModelResponded,
+    RunClaimed,
+    SessionCreated,
+    ThreadOpened,
+    ToolDecided,
+    ToolFinished,
+    ToolReconciled,
+    ToolStarted,
+    TurnCancelled,
+    TurnFailed,
+    TurnQueued,
+    TurnWaiting,
+)
+from turnwright.journal.messages import Block, Text, ToolCall
+
+CHARACTERS_MAX = 120
+TYPE_CHARACTERS = 21
+
+
+def tell(entry: Entry) -> str:
+    """One line: when, what, and the heart of it."""
+    step = f"step {entry.step} " if entry.step is not None and entry.type.startswith(("model", "tool")) else ""
+    words = _TABLE.get(type(entry.payload), lambda _: "")(entry.payload)
+    who = _who(entry.payload) if isinstance(entry.payload, ByPrincipal) else ""
+    return f"{local(entry.at_us)}  {entry.type:<{TYPE_CHARACTERS}} {step}{short(words)}{who}".rstrip()
+
+
+def short(text: str) -> str:
+    """The text on one line, cut where it gets long."""
+    line = " ".join(text.split())
+    return line if len(line) <= CHARACTERS_MAX else f"{line[: CHARACTERS_MAX - 1]}…"
+
+
+def _who(payload: ByPrincipal) -> str:
+    who = ": ".join(part for part in (payload.principal, short(payload.reason or "")) if part)
+    return f"  [{who}]" if who else ""
+
+
+def said(blocks: Iterable[Block]) -> str:
+    """What a model said and what it calls."""
+    parts = []
+    for block in blocks:
+        match block:
+            case Text(text=text):
+                parts.append(text)
+            case ToolCall(name=name, arguments=arguments):
+                parts.append(f"{name}({json.dumps(arguments, ensure_ascii=False)})")
+            case _:
+                parts.append(f"[{block.type}]")
+    return " ".join(parts)
+
+
+def _finished(payload: ToolFinished) -> str:
+    unsure = ", whether it had its effect is unknown" if payload.effect_unknown else ""
+    spent = f" after {human(payload.duration_ms * 1000)}" if payload.duration_ms else ""
+    return f"{payload.name} {payload.outcome}{spent}{unsure}: {said(payload.output)}"
+
+
+_TABLE: dict[type, Callable[[Any], str]] = {
+    SessionCreated: lambda p: p.title or "",
+    ThreadOpened: lambda p: f"{p.agent.name} with {p.agent.model}",
+    TurnQueued: lambda p: said(p.input.blocks),
+    InputSteered: lambda p: said(p.message.blocks),
+    InputInjected: lambda p: said(p.message.blocks),
+    RunClaimed: lambda p: p.temporal_run_id,
+    TurnWaiting: lambda p: f"for {', '.join(p.interactions)} (see `turnwright turn why`)",
+    TurnFailed: lambda p: f"{p.code}: {p.message}",
+    TurnCancelled: lambda p: f"by {p.source}",
+    ModelRequested: lambda p: f"attempt {p.ordinal} on {p.presence}",
+    ModelResponded: lambda p: said(p.blocks),
+    ModelFailed: lambda p: f"attempt {p.ordinal}: {p.failure}: {p.message}",
+    ModelInterrupted: lambda p: f"attempt {p.ordinal}: {p.reason}: {said(p.partial)}",
+    ToolDecided: lambda p: f"{p.name}: {p.decision} ({p.source})",
+    ToolStarted: lambda p: f"{p.name} attempt {p.ordinal} on {p.presence}",
+    ToolFinished: _finished,
+    ToolReconciled: lambda p: f"{p.name}: {p.outcome}",
+    InteractionRequested: lambda p: f"{p.kind} {p.interaction_id}",
+    InteractionResolved: lambda p: f"{p.interaction_id}: {p.resolution}",
+}

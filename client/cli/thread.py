@@ -1,0 +1,165 @@
+"""`turnwright thread …`: one agent's thread in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import typer
+
+from turnwright.client.cli import plain
+from turnwright.client.cli.options import Agent, Json, Reason, RequestId, Revision, SessionName, ThreadName, User, how
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.screen import Screen, local
+from turnwright.client.client import Client
+from turnwright.client.thread import Thread
+from turnwright.journal.commands import Receipt
+from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.ids import MAIN_THREAD
+from turnwright.journal.transact.overview import ThreadSeen
+
+Words = Annotated[str, typer.Argument(metavar="TEXT", help="The material.")]
+Mode = Annotated[CloseMode, typer.Option("--mode", help="Finish the queue, or cancel it.")]
+
+
+class ThreadCommands:
+    """The commands with the runner they use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add them to a group."""
+        for command in (self.show, self.pause, self.resume, self.cancel, self.inject, self.close):
+            app.command(command.__name__)(command)
+
+    def show(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show a thread: its pause, its active turn, its queue."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            seen = await client.session(user, session).thread(agent, thread).status()
+            if screen.as_json:
+                screen.json(plain.thread_seen(seen))
+            else:
+                screen.facts(_facts(seen))
+
+        self._runner.run(run, as_json=as_json)
+
+    def pause(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Start no operation of a thread until it is resumed."""
+        place = (user, session, agent, thread)
+        self._command(place, lambda found: found.pause(**how(reason, request_id)), as_json=as_json)
+
+    def resume(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        revision: Revision = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Lift a thread's pause, whoever set it."""
+        place = (user, session, agent, thread)
+        self._command(place, lambda found: found.resume(revision, **how(reason, request_id)), as_json=as_json)
+
+    def cancel(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Cancel a thread's active turn and everything queued; it stays open."""
+        place = (user, session, agent, thread)
+        self._command(place, lambda found: found.cancel(**how(reason, request_id)), as_json=as_json)
+
+    def inject(
+        self,
+        session: SessionName,
+        agent: Agent,
+        text: Words,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Give a thread material that whatever runs next sees; it starts nothing."""
+        place = (user, session, agent, thread)
+        self._command(place, lambda found: found.inject(text, **how(reason, request_id)), as_json=as_json)
+
+    def close(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        mode: Mode = "finish",
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Take no new turn on a thread."""
+        place = (user, session, agent, thread)
+        self._command(place, lambda found: found.close(mode, **how(reason, request_id)), as_json=as_json)
+
+    def _command(
+        self,
+        place: tuple[str | None, str, str, str],
+        command: Callable[[Thread], Awaitable[Receipt]],
+        *,
+        as_json: bool,
+    ) -> None:
+        async def run(client: Client, screen: Screen) -> None:
+            user, session, agent, thread = place
+            receipt = await command(client.session(user, session).thread(agent, thread))
+            line = f"accepted; thread {thread} of {agent} (pause at revision {receipt.revision})"
+            screen.show(plain.receipt(receipt), line)
+
+        self._runner.run(run, as_json=as_json)
+
+
+def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:
+    control, active = seen.control, seen.control.active
+    pause = f"paused by {control.pause.source} (revision {control.pause.revision})" if control.pause.on else ""
+    state = "closed" if control.closed else pause or ("paused with its session" if seen.session.pause.on else "open")
+    return [
+        ("thread", seen.key.thread),
+        ("agent", seen.key.agent),
+        ("session", seen.key.session),
+        ("user", seen.key.user or ""),
+        ("state", state),
+        ("active", "" if active is None else f"{active.turn_id} ({active.status.phase}, step {active.step})"),
+        ("queued", str(control.queued)),
+        ("next", "" if seen.front is None else seen.front.turn_id),
+        ("entries", str(seen.seq)),
+        ("last", local(seen.last_at_us)),
+    ]

@@ -1,0 +1,169 @@
+"""`turnwright turn …`: one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Literal
+
+import typer
+
+from turnwright.client.cli import plain
+from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, how
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.watching import answer, follow
+from turnwright.client.client import Client
+from turnwright.client.turn import Turn
+from turnwright.client.views import TurnView
+from turnwright.journal.commands import Receipt
+from turnwright.journal.durations import human
+
+Outcome = Literal["succeeded", "failed", "run_again"]
+Words = Annotated[str, typer.Argument(metavar="TEXT", help="What to tell the turn.")]
+CallId = Annotated[str, typer.Argument(metavar="CALL", help="The call's id, as `turn show` tells it.")]
+Became = Annotated[Outcome, typer.Argument(metavar="OUTCOME", help="succeeded, failed or run_again.")]
+Output = Annotated[str, typer.Option("--output", help="What the model is told as the call's result.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Show what happens meanwhile.")]
+
+
+class TurnCommands:
+    """The commands with the runner they use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add them to a group."""
+        looks = (self.show, self.why, self.wait)
+        commands = (self.pause, self.resume, self.cancel, self.steer, self.retry, self.reconcile)
+        for command in (*looks, *commands):
+            app.command(command.__name__)(command)
+
+    def show(self, turn: TurnId, *, as_json: Json = False) -> None:
+        """Show a turn: where it stands, and what it is asked."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            view = await (await client.turn(turn)).status()
+            if screen.as_json:
+                screen.json(plain.turn_view(view))
+            else:
+                screen.facts(_facts(view))
+
+        self._runner.run(run, as_json=as_json)
+
+    def why(self, turn: TurnId, *, as_json: Json = False) -> None:
+        """Say in one sentence what a turn waits for."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = await client.turn(turn)
+            told = await found.why()
+            times = {"since": plain.iso(told.since_us), "until": plain.iso(told.until_us)}
+            until = f" (until {local(told.until_us)})" if told.until_us else ""
+            screen.show({"turn_id": found.id, "code": told.code, "text": told.text, **times}, told.text + until)
+
+        self._runner.run(run, as_json=as_json)
+
+    def wait(self, turn: TurnId, *, follow_it: Follow = False, timeout: Timeout = None, as_json: Json = False) -> None:
+        """Wait for a turn's end and show its answer. Waiting, and giving up waiting, change nothing."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = await client.turn(turn)
+            await (follow(found, screen, timeout) if follow_it else answer(found, screen, timeout))
+
+        self._runner.run(run, as_json=as_json)
+
+    def pause(
+        self, turn: TurnId, *, reason: Reason = None, request_id: RequestId = None, as_json: Json = False
+    ) -> None:
+        """Stop a turn at its next boundary."""
+        self._command(turn, lambda found: found.pause(**how(reason, request_id)), as_json=as_json)
+
+    def resume(
+        self,
+        turn: TurnId,
+        *,
+        revision: Revision = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """End a turn's own pause."""
+        self._command(turn, lambda found: found.resume(revision, **how(reason, request_id)), as_json=as_json)
+
+    def cancel(
+        self, turn: TurnId, *, reason: Reason = None, request_id: RequestId = None, as_json: Json = False
+    ) -> None:
+        """Stop a turn for good."""
+        self._command(turn, lambda found: found.cancel(**how(reason, request_id)), as_json=as_json)
+
+    def steer(
+        self,
+        turn: TurnId,
+        text: Words,
+        *,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Give a turn another message, which its next model call sees."""
+        self._command(turn, lambda found: found.steer(text, **how(reason, request_id)), as_json=as_json)
+
+    def retry(
+        self, turn: TurnId, *, reason: Reason = None, request_id: RequestId = None, as_json: Json = False
+    ) -> None:
+        """Put a failed turn back at the head of its queue."""
+        self._command(turn, lambda found: found.retry(**how(reason, request_id)), as_json=as_json)
+
+    def reconcile(
+        self,
+        turn: TurnId,
+        call: CallId,
+        outcome: Became,
+        *,
+        output: Output = "",
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Say what became of a call that started and left no result."""
+        said = output or ()
+        self._command(
+            turn, lambda found: found.reconcile(call, outcome, said, **how(reason, request_id)), as_json=as_json
+        )
+
+    def _command(self, turn: str, command: Callable[[Turn], Awaitable[Receipt]], *, as_json: bool) -> None:
+        async def run(client: Client, screen: Screen) -> None:
+            found = await client.turn(turn)
+            receipt = await command(found)
+            if screen.as_json:
+                screen.json(plain.receipt(receipt))
+            else:
+                view = await found.status()
+                screen.line(f"accepted; turn {found.id} is {view.status} (revision {view.revision})")
+
+        self._runner.run(run, as_json=as_json)
+
+
+def _facts(view: TurnView) -> list[tuple[str, str]]:
+    row, key = view.row, view.key
+    ended = row.ended_at_us
+    took = "" if ended is None or row.started_at_us is None else f" after {human(ended - row.started_at_us)}"
+    return [
+        ("turn", view.turn_id),
+        ("status", f"{view.status} (phase {row.phase}, pause {row.pause}, revision {row.revision})"),
+        ("why", f"{row.code}: {row.message}" if row.message else row.code or ""),
+        ("session", key.session),
+        ("user", key.user or ""),
+        ("agent", key.agent),
+        ("thread", key.thread),
+        ("request", row.request_id),
+        ("steps", str(row.steps) if row.steps else ""),
+        ("ahead", str(view.ahead) if view.ahead else ""),
+        ("queued", local(row.queued_at_us)),
+        ("started", local(row.started_at_us)),
+        ("ended", f"{local(ended)}{took}"),
+        *(
+            ("asked", f"{q.kind} {q.interaction_id}{(q.call_id and f' about call {q.call_id}') or ''}")
+            for q in view.questions
+        ),
+    ]
