@@ -1,7 +1,9 @@
-"""The places between the durable steps of an attempt, by name, so that a test can make the worker die there.
+"""The places between durable steps, by name, so that a test can make the worker die there.
 
-Rule: in production nothing happens at them. `model:…` and `tool:…` are passed in this order: `begun` (nothing is
-written), `claimed` (the claim is), `answered` or `ran` (it happened, nothing says so yet), `reported` (it is written).
+Rule: in production nothing happens at them. An attempt passes `model:begun` (nothing is written), `model:claimed` (the
+claim is), `model:answered` (it happened, nothing says so yet) and `model:reported` (it is written); that of a tool
+`tool:begun`, `tool:claimed`, `tool:ran`, `tool:reported`. A run passes `turn:claiming` before its claim is written,
+a thread `thread:looked` when it has read what is next and nobody was woken yet.
 """
 
 from __future__ import annotations

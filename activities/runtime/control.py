@@ -38,6 +38,7 @@ async def claim_turn(parts: Parts, given: ClaimInput) -> Claimed:
         start_epoch=given.epoch,
         definition=None if agent is None else agent.definition,
     )
+    await parts.boundary("turn:claiming")
     try:
         outcome = await parts.journal.run(key, command)
     except ThreadGone:
@@ -74,6 +75,7 @@ async def dispatch_thread(parts: Parts, given: ThreadInput) -> Dispatched:
     """Wake the turn that has something to do, starting its workflow if none runs."""
     key = ThreadKey.parse(given.thread)
     found = await parts.journal.dispatch(key)
+    await parts.boundary("thread:looked")
     if found.turn_id is None:
         return Dispatched(again=found.again)
     if isinstance(found.action, Park | Stop):
