@@ -1,0 +1,21 @@
+"""The client's commands as a program of their own: `python -m tests.integration.client.program JOURNAL_URL …`."""
+
+import sys
+
+import typer
+
+from tests.integration.client.conftest import NOBODY_THERE
+from turnwright.client import ClientSettings
+from turnwright.client.cli import register
+
+
+def application(journal_url: str) -> typer.Typer:
+    """The commands on that journal, with no Temporal to be told."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+    settings = ClientSettings(journal_url=journal_url, tenant="acme", temporal_address=NOBODY_THERE)
+    register(app, lambda: settings)
+    return app
+
+
+if __name__ == "__main__":
+    application(sys.argv.pop(1))()

@@ -1,0 +1,95 @@
+"""Wake-ups reach a real Temporal, and a client that started without one finds it when it is there."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from temporalio.client import Client as TemporalClient
+from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
+from temporalio.service import RPCError
+
+from tests.integration.client.conftest import Connect
+from tests.integration.client.hands import AGENT
+from turnwright.client import Client, ClientSettings
+from turnwright.journal.driver import Driver
+from turnwright.journal.store import Journal
+from turnwright.worker import loopback
+from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.ids import session_workflow_id, thread_workflow_id
+
+pytestmark = pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)  # no store has a part in this
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[TemporalServer]:
+    """A Temporal that is not started yet, at an address that is known already."""
+    server = TemporalServer(port=loopback.find_free())
+    yield server
+    await server.stop()
+
+
+async def signals(handle: WorkflowHandle[object, object]) -> list[str]:
+    """The signals a workflow was sent, in order."""
+    return [
+        event.workflow_execution_signaled_event_attributes.signal_name
+        async for event in handle.fetch_history_events()
+        if event.HasField("workflow_execution_signaled_event_attributes")
+    ]
+
+
+async def test_each_accepted_command_wakes_its_thread_or_session_once_temporal_is_there(
+    driver: Driver, connect: Connect, server: TemporalServer
+) -> None:
+    client = await connect(temporal_address=server.address)
+    session = client.session("ann", "s")
+    await session.create()
+    turn = await session.submit("one", agent=AGENT)
+    assert server.address in (await client.flush() or "")
+    await server.start()
+    await turn.pause()
+    assert await client.flush(30) is None
+    temporal: TemporalClient = await server.connect()
+    journal_id = await Journal(driver).journal_id()
+    thread = temporal.get_workflow_handle(thread_workflow_id(journal_id, turn.key))
+    whole = temporal.get_workflow_handle(session_workflow_id(journal_id, session.key))
+    assert await signals(thread) == ["wake"]
+    with pytest.raises(RPCError):
+        await whole.describe()
+    await session.pause()
+    assert await client.flush(30) is None
+    assert (await whole.describe()).status is WorkflowExecutionStatus.RUNNING
+    assert await signals(whole) == ["wake"]
+
+
+async def test_all_commands_during_a_wake_up_are_followed_by_one_more(
+    driver: Driver, journal_url: str, server: TemporalServer
+) -> None:
+    await server.start()
+    connected = asyncio.Event()
+
+    async def connect_late() -> TemporalClient:
+        await connected.wait()
+        return await server.connect()
+
+    async with Client.connect(ClientSettings(journal_url=journal_url, temporal=connect_late)) as client:
+        session = client.session("ann", "s")
+        await session.create()
+        turn = await session.submit("one", agent=AGENT)
+        await asyncio.sleep(0)  # its wake-up has begun
+        for n in range(10):
+            await turn.steer(f"{n}")
+        connected.set()
+        assert await client.flush(30) is None
+        temporal = await server.connect()
+        handle = temporal.get_workflow_handle(thread_workflow_id(await Journal(driver).journal_id(), turn.key))
+        assert await signals(handle) == ["wake", "wake"]
+
+
+async def test_a_rejected_command_wakes_nobody(driver: Driver, connect: Connect, server: TemporalServer) -> None:
+    await server.start()
+    client = await connect(temporal_address=server.address)
+    session = client.session("ann", "s")
+    await session.submit("one", agent=AGENT, check=False)
+    assert await client.flush(30) is None
+    temporal = await server.connect()
+    assert [workflow async for workflow in temporal.list_workflows()] == []
