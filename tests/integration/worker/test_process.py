@@ -1,0 +1,150 @@
+"""Worker processes from their start to their end: drained, killed, and while Temporal comes and goes."""
+
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.runtime.scripts import call, say
+from tests.integration.worker.stack import Stack, until, until_shows
+from turnwright.client.turn import Turn
+from turnwright.journal.drivers import open_driver
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url) as stack:
+        yield stack
+
+
+async def until_running(turn: Turn, log: Path) -> None:
+    async def started() -> bool:
+        return log.exists() and "started" in log.read_text()
+
+    await until(started)
+
+
+async def presences(stack: Stack) -> list[str]:
+    driver = open_driver(stack.journal_url)
+    await driver.start()
+    try:
+        return [seen.presence_id for seen in await driver.presences() if seen.liveness.state == "alive"]
+    finally:
+        await driver.stop()
+
+
+async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_end(stack: Stack) -> None:
+    worker = await stack.ready_worker()
+    turn = await stack.submit(call("add", a=1, b=2), say("It is {result}."))
+    assert (await turn.result(timeout_s=30)).text == "It is 3."
+    assert len(await presences(stack)) == 1
+    worker.send(signal.SIGTERM)
+    assert await worker.ended() == 0
+    assert worker.said("worker_stopped")
+    assert await presences(stack) == []
+
+
+async def test_a_tool_call_that_ends_within_the_drain_is_finished_and_not_repeated(stack: Stack) -> None:
+    log, gate = stack.folder / "log", stack.folder / "gate"
+    worker = await stack.ready_worker()
+    turn = await stack.submit(call("send", log=str(log), wait_for=str(gate)), say("sent"))
+    await until_running(turn, log)
+    worker.send(signal.SIGTERM)
+    await worker.until_said("worker_draining")
+    gate.touch()
+    assert await worker.ended() == 0
+    await stack.ready_worker()
+    assert (await turn.result(timeout_s=30)).text == "sent"
+    assert log.read_text().count("started") == 1
+
+
+async def test_what_does_not_end_within_the_drain_is_handed_over(stack: Stack) -> None:
+    log = stack.folder / "log"
+    worker = await stack.ready_worker(drain_timeout_s=0.5, cancel_grace_s=0.5)
+    gate = stack.folder / "gate"
+    turn = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("seen"))
+    await until_running(turn, log)
+    worker.send(signal.SIGINT)
+    assert await worker.ended() == 0
+    gate.touch()
+    await stack.ready_worker()
+    assert (await turn.result(timeout_s=30)).text == "seen"
+    finished = [entry.payload.outcome for entry in await stack.entries(turn) if entry.type == "tool.finished"]  # type: ignore[attr-defined]
+    assert finished == ["drained", "success"]
+
+
+async def test_a_second_signal_does_not_wait(stack: Stack) -> None:
+    log = stack.folder / "log"
+    worker = await stack.ready_worker(drain_timeout_s=600)
+    turn = await stack.submit(call("look", log=str(log), wait_for=str(stack.folder / "never")), say("seen"))
+    await until_running(turn, log)
+    worker.send(signal.SIGINT)
+    await worker.until_said("worker_draining")
+    worker.send(signal.SIGINT)
+    assert await worker.ended() == 130
+
+
+async def test_a_killed_worker_s_turn_is_carried_on_by_another(stack: Stack) -> None:
+    log, gate = stack.folder / "log", stack.folder / "gate"
+    first = await stack.ready_worker()
+    turn = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("seen"))
+    await until_running(turn, log)
+    second = await stack.ready_worker()
+    await first.kill()
+    gate.touch()
+    assert (await turn.result(timeout_s=30)).text == "seen"
+    assert second.said("roused")
+
+
+async def test_a_worker_started_before_temporal_waits_for_it(stack: Stack) -> None:
+    await stack.server.stop()
+    worker = await stack.worker()
+    await worker.until_said("waiting")
+    turn = await stack.submit(say("hello"))
+    await stack.server.start()
+    assert (await turn.result(timeout_s=30)).text == "hello"
+
+
+async def test_a_draining_worker_ends_also_while_temporal_is_down(stack: Stack) -> None:
+    worker = await stack.ready_worker(drain_timeout_s=1, cancel_grace_s=1)
+    await stack.server.stop()
+    worker.send(signal.SIGTERM)
+    await worker.ended()
+    assert await presences(stack) == []
+
+
+async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(stack: Stack) -> None:
+    log, gate = stack.folder / "log", stack.folder / "gate"
+    worker = await stack.ready_worker()
+    running = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("ran"), thread="running")
+    queued = await stack.submit(say("queued"), thread="running")
+    paused = await stack.submit(call("add", a=1, b=1), say("resumed"), thread="paused")
+    await paused.pause()
+    await until_running(running, log)
+    await until_shows(paused, "paused")
+    stack.server.kill()
+    stack.server.erase()
+    later = await stack.submit(say("later"), thread="later")
+    gate.touch()
+    await stack.server.start()
+    for turn, text in ((running, "ran"), (queued, "queued"), (later, "later")):
+        assert (await turn.result(timeout_s=60)).text == text
+    assert (await paused.status()).status == "paused"
+    await paused.resume()
+    assert (await paused.result(timeout_s=60)).text == "resumed"
+    assert worker.process.returncode is None
+
+
+async def test_a_worker_that_cannot_start_says_why_on_one_line(stack: Stack) -> None:
+    for settings, wanted in (
+        ({"agents": "nowhere:registry"}, "there is no module nowhere"),
+        ({"journal_url": f"sqlite:///{stack.folder}/none.db"}, "there is no journal at"),
+        ({"stall_s": "soon"}, "TURNWRIGHT_STALL_S"),
+    ):
+        worker = await stack.worker(**settings)
+        assert await worker.ended() == 2
+        [line] = worker.log_file.read_text().splitlines()
+        assert wanted in line
