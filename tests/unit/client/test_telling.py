@@ -1,0 +1,63 @@
+"""An entry in a few words."""
+
+import pytest
+
+from turnwright.client.cli.telling import CHARACTERS_MAX, tell
+from turnwright.journal.entries import (
+    Entry,
+    InputApplied,
+    ModelFailed,
+    ModelRequested,
+    ModelResponded,
+    Payload,
+    ToolFinished,
+    TurnCancelled,
+    TurnPaused,
+    TurnQueued,
+)
+from turnwright.journal.messages import Media, Text, Thinking, ToolCall, user
+
+
+def told(payload: Payload, step: int | None = None) -> str:
+    """Without the time."""
+    return tell(Entry("id", payload, step=step, seq=1, at_us=1)).split("  ", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("payload", "step", "words"),
+    [
+        (TurnQueued(request_id="r", input=user("find\na  train"), principal="ann"), None, "find a train  [ann]"),
+        (TurnPaused(revision=2, principal="ann", reason="lunch"), None, "  [ann: lunch]"),
+        (TurnPaused(revision=2), 3, "turn.paused"),
+        (InputApplied(through_seq=4), 1, "input.applied"),
+        (ModelRequested(ordinal=2, nonce="n", presence="w-1", view_seq=3), 4, "step 4 attempt 2 on w-1"),
+        (ModelFailed(ordinal=1, failure="cut", message="gone"), 4, "step 4 attempt 1: cut: gone"),
+        (TurnCancelled(source="thread", revision=3, principal="bob"), None, "by thread  [bob]"),
+        (
+            ModelResponded(
+                ordinal=1,
+                blocks=(Thinking(text="hm"), Text(text="I look."), ToolCall(id="c", name="look", arguments={"é": 1})),
+            ),
+            1,
+            'step 1 [thinking] I look. look({"é": 1})',
+        ),
+        (
+            ToolFinished(
+                call_id="c", name="put", ordinal=1, outcome="interrupted", duration_ms=1500, effect_unknown=True,
+                output=(Text(text="half"), Media(mime="image/png", url="u")),
+            ),
+            2,
+            "step 2 put interrupted after 1.5 s, whether it had its effect is unknown: half [media]",
+        ),
+    ],
+)  # fmt: skip
+def test_the_heart_of_an_entry_is_told_on_one_line(payload: Payload, step: int | None, words: str) -> None:
+    line = told(payload, step)
+    assert line.startswith(payload.TYPE)
+    assert line.endswith(words), line
+
+
+def test_a_long_text_is_cut() -> None:
+    line = told(TurnQueued(request_id="r", input=user("x" * 10_000)))
+    assert line.endswith("x…")
+    assert len(line) < CHARACTERS_MAX + 40
