@@ -24,6 +24,7 @@ CREATE TABLE sessions (
     cancelled_seq bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE INDEX sessions_by_owner ON sessions (tenant, user_id, id);
+CREATE INDEX sessions_by_tenant ON sessions (tenant, id);
 
 CREATE TABLE counters (
     session_id bigint PRIMARY KEY,

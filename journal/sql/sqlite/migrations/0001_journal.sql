@@ -21,6 +21,7 @@ CREATE TABLE sessions (
     cancelled_seq INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX sessions_by_owner ON sessions (tenant, user_id, id);
+CREATE INDEX sessions_by_tenant ON sessions (tenant, id);
 
 CREATE TABLE counters (
     session_id INTEGER PRIMARY KEY,
