@@ -3,6 +3,9 @@
 Rule: short journal access runs locally, which costs one event. When that does not succeed soon it is
 scheduled, so that it holds no workflow task, may move to another worker, and costs nothing while it is
 repeated. Operations are scheduled activities. No failure of any of these is a failure of a turn.
+
+Temporal refuses signals to a workflow that tried to end and has a task in hand. So of two that signal each
+other one must not do it while it holds its task, or they wait for each other: a turn never does.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
-from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Claimed, ClaimInput, Next, OpRef, StepInput
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Claimed, ClaimInput, Next, OpRef, StepInput, ThreadInput
 
 OPERATION_TIMEOUT_H = 24
 LOCAL_ATTEMPTS_MAX = 5
@@ -38,6 +41,11 @@ async def journal_call(name: str, given: object, result_type: type[Any]) -> Any:
         )
     except ActivityError:
         return await _scheduled(name, given, result_type, "the journal could not be reached at once")
+
+
+async def wake_thread(given: ThreadInput) -> None:
+    """Tell a thread that its turn leaves, on whichever worker takes it."""
+    await _scheduled("wake_thread", given, type(None), "wakes the thread")
 
 
 def start_claim_elsewhere(given: ClaimInput) -> ActivityHandle[Claimed]:

@@ -15,6 +15,7 @@ SESSION_WORKFLOW = "Session"
 THREAD_WORKFLOW = "Thread"
 TURN_WORKFLOW = "Turn"
 WAKE = "wake"
+LEFT = "left"
 HAND_TYPED = frozenset({"pause", "resume", "cancel"})
 HEARTBEAT_TIMEOUT_S = 5
 
@@ -26,6 +27,14 @@ class ThreadInput:
     """Start of a thread's workflow."""
 
     thread: str
+
+
+@dataclass(frozen=True)
+class DispatchInput:
+    """A thread looks for what to run. `nudge`: a parked turn's run may still be open, and should look too."""
+
+    thread: str
+    nudge: bool
 
 
 @dataclass(frozen=True)

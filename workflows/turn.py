@@ -15,7 +15,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RawValue
 
-from turnwright.workflows.calls import journal_call, start_claim_elsewhere, start_operation
+from turnwright.workflows.calls import journal_call, start_claim_elsewhere, start_operation, wake_thread
 from turnwright.workflows.operations import Operations
 from turnwright.workflows.payloads import (
     HAND_TYPED,
@@ -180,7 +180,7 @@ class TurnWorkflow:
     async def _leave(self) -> bool:
         """Wake the thread; whether nothing has been heard since, so that this run may end."""
         self._operations.abandon()
-        await journal_call("wake_thread", ThreadInput(self._given.thread), type(None))
+        await wake_thread(ThreadInput(self._given.thread))
         return not self._woken
 
     def _may_continue_as_new(self) -> bool:

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.workflows.ids import session_workflow_id, thread_workflow_id, turn_workflow_id
 from turnwright.workflows.payloads import (
+    LEFT,
     SESSION_WORKFLOW,
     THREAD_WORKFLOW,
     TURN_WORKFLOW,
@@ -38,14 +39,18 @@ class Waker:
     task_queue: str
     workflow_task_timeout_s: float = WORKFLOW_TASK_TIMEOUT_S
 
-    async def thread(self, key: ThreadKey) -> None:
-        """Wake a thread: its workflow looks at the journal, and starts or wakes its turn."""
+    async def thread(self, key: ThreadKey, *, left: bool = False) -> None:
+        """Wake a thread: its workflow looks at the journal, and starts or wakes its turn.
+
+        `left`: on behalf of its turn, whose run is about to end and need not be woken for that.
+        """
         await self._signal_with_start(
             THREAD_WORKFLOW,
             ThreadInput(key.canonical),
             thread_workflow_id(self.journal_id, key),
             f"thread {key.thread} of session {key.session}",
             {"thread": key.canonical},
+            signal=LEFT if left else WAKE,
         )
 
     async def turn(self, key: ThreadKey, turn_id: str, epoch: int, *, restart: bool = False) -> None:
@@ -79,7 +84,15 @@ class Waker:
                 raise
 
     async def _signal_with_start(
-        self, name: str, given: object, workflow_id: str, summary: str, memo: dict[str, str], *, restart: bool = False
+        self,
+        name: str,
+        given: object,
+        workflow_id: str,
+        summary: str,
+        memo: dict[str, str],
+        *,
+        signal: str = WAKE,
+        restart: bool = False,
     ) -> None:
         policy = WorkflowIDConflictPolicy.TERMINATE_EXISTING if restart else WorkflowIDConflictPolicy.UNSPECIFIED
         await self.client.start_workflow(
@@ -87,7 +100,7 @@ class Waker:
             given,
             id=workflow_id,
             task_queue=self.task_queue,
-            start_signal=WAKE,
+            start_signal=signal,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=policy,
             task_timeout=timedelta(seconds=self.workflow_task_timeout_s),

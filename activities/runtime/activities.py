@@ -29,6 +29,7 @@ from turnwright.workflows.payloads import (
     Claimed,
     ClaimInput,
     Dispatched,
+    DispatchInput,
     FannedOut,
     HandTyped,
     LookInput,
@@ -121,7 +122,7 @@ class Activities:
         return await control.look(self.parts, given)
 
     @activity.defn(name="dispatch_thread")
-    async def dispatch_thread(self, given: ThreadInput) -> Dispatched:
+    async def dispatch_thread(self, given: DispatchInput) -> Dispatched:
         """Wake the turn of a thread that has something to do."""
         return await control.dispatch_thread(self.parts, given)
 

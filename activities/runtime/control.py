@@ -79,15 +79,16 @@ async def dispatch_thread(parts: Parts, given: ThreadInput) -> Dispatched:
     if found.turn_id is None:
         return Dispatched(again=found.again)
     if isinstance(found.action, Park | Stop):
-        await quietly(parts.waker.nudge_turn(key, found.turn_id))
+        if given.nudge:
+            await quietly(parts.waker.nudge_turn(key, found.turn_id))
         return Dispatched(again=found.again and isinstance(found.action, Stop))
     await parts.waker.turn(key, found.turn_id, found.epoch)
     return Dispatched(again=False, turn=found.turn_id)
 
 
 async def wake_thread(parts: Parts, given: ThreadInput) -> None:
-    """Wake a thread."""
-    await parts.waker.thread(ThreadKey.parse(given.thread))
+    """Wake a thread, whose turn leaves."""
+    await parts.waker.thread(ThreadKey.parse(given.thread), left=True)
 
 
 async def record_hand_typed(parts: Parts, given: HandTyped) -> str:

@@ -19,6 +19,7 @@ from temporalio.worker import Worker
 from tests.integration.runtime.agents import AGENTS
 from tests.integration.runtime.scripts import Step, say, task
 from turnwright.activities.agent import Agent
+from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
 from turnwright.activities.tool_host import ToolHost
@@ -154,12 +155,7 @@ class Turn:
 
     async def until_parked(self) -> None:
         """Wait until no run of its workflow is open."""
-
-        async def reached() -> bool:
-            described = await self.handle.describe()
-            return described.close_time is not None
-
-        await self.cluster.until(reached)
+        await self.cluster.until_closed(self.handle)
 
     async def command(self, kind: type[ClientCommand], *, wake: bool = True, **given: Any) -> Receipt:
         command = kind(request_id=f"r{next(_numbers)}", turn_id=self.turn_id, **given)  # type: ignore[call-arg]
@@ -217,6 +213,7 @@ class Cluster:
         agents: Sequence[Agent] = AGENTS,
         settings: ActivitySettings = SETTINGS,
         tools: ToolHost | None = None,
+        models: Model | None = None,
         cached: int = CACHED,
         activities: type[Activities] = Activities,
     ) -> LocalWorker:
@@ -227,7 +224,7 @@ class Cluster:
         self._stack.push_async_callback(journal.close)
         hold = await journal.driver.hold_presence(name, {}, lease_s=NEVER_LAPSES_S)
         waker = Waker(client, self.journal_id, self.queue)
-        made = activities(journal, waker, Registry(agents), lambda: name, settings, tools=tools)
+        made = activities(journal, waker, Registry(agents), lambda: name, settings, models=models, tools=tools)
         await made.start()
         self._stack.push_async_callback(made.stop)
         await self._stack.enter_async_context(temporal_worker(client, self.queue, made, name, cached))
@@ -315,6 +312,18 @@ class Cluster:
 
     def thread_handle(self, key: ThreadKey) -> WorkflowHandle[Any, Any]:
         return self.client.get_workflow_handle(thread_workflow_id(self.journal_id, key))
+
+    async def until_closed(self, handle: WorkflowHandle[Any, Any]) -> None:
+        """Wait until no run of a workflow is open."""
+
+        async def reached() -> bool:
+            return (await handle.describe()).close_time is not None
+
+        await self.until(reached)
+
+    async def until_idle(self, key: ThreadKey) -> None:
+        """Wait until a thread's workflow has nothing more to look for."""
+        await self.until_closed(self.thread_handle(key))
 
 
 @asynccontextmanager

@@ -61,9 +61,7 @@ async def test_a_stream_that_is_cut_keeps_its_words_and_is_asked_again(cluster: 
 
 
 @pytest.mark.parametrize(("agent", "code"), [("short", "max_steps"), ("frugal", "max_tokens"), ("hasty", "tool_time")])
-async def test_an_agent_that_reaches_its_own_limit_fails_with_its_name(
-    cluster: Cluster, agent: str, code: str
-) -> None:
+async def test_an_agent_that_reaches_its_own_limit_fails_with_its_name(cluster: Cluster, agent: str, code: str) -> None:
     await cluster.start_worker()
     steps = [call("dawdle") for _ in range(8)] if code == "tool_time" else [call("add", a=1, b=2) for _ in range(8)]
     turn = await cluster.submit(*steps, say("never"), agent=agent)

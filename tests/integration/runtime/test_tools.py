@@ -69,9 +69,7 @@ async def test_what_no_store_can_hold_is_repaired_visibly(cluster: Cluster) -> N
     assert state.context[-1].text == "half � and ␀"
 
 
-async def test_a_tool_is_told_who_asks_and_gets_the_same_key_on_every_attempt(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+async def test_a_tool_is_told_who_asks_and_gets_the_same_key_on_every_attempt(cluster: Cluster, tmp_path: Path) -> None:
     await cluster.start_worker()
     log = tmp_path / "log"
     turn = await cluster.submit(call("charge", log=str(log)), say("paid"))

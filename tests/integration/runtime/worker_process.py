@@ -12,6 +12,7 @@ from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.logs import configure_logs
 from turnwright.workflows.waking import Waker
 
 
@@ -30,4 +31,5 @@ async def work(journal_url: str, address: str, queue: str, presence: str, lease_
 
 
 if __name__ == "__main__":
+    configure_logs("console", "warning", sys.stderr)
     asyncio.run(work(**json.loads(sys.argv[1])))
