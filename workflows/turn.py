@@ -166,9 +166,11 @@ class TurnWorkflow:
         self._woken = False
         given = LookInput(self._given.thread, self._given.turn, self._epoch)
         found: Next = await journal_call("look", given, Next)
-        if found.why == "superseded":
-            self._has_turn = False
-        return found
+        if found.why != "superseded":
+            return found
+        # After a reset it is only the run's name that is new, and the turn can be claimed again.
+        self._has_turn = False
+        return await self._claim()
 
     async def _wait(self, seconds: float) -> None:
         """Wait until woken, at most so long."""

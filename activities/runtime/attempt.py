@@ -68,7 +68,7 @@ class Attempt:
         except InvalidInput:
             log.exception("report_not_storable", what=type(testimony).__name__)
             outcome = await self.commit(otherwise)
-        if outcome.control.epoch != self.given.epoch or self.stop.why is not None or self.pulse.broke:
+        if outcome.control.epoch != self.given.epoch or self.pulse.lost:
             await quietly(self.parts.waker.thread(self.key))
         if outcome.checkpoint_due:
             await self._checkpoint()

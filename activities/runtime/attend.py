@@ -1,8 +1,10 @@
 """Keeps an attempt going from its claim to its report, whatever Temporal and the worker do meanwhile.
 
-Rule: Temporal's cancel and the worker's shutdown never break into an attempt, they ask it to stop: one that
-was broken off between claim and report would leave an operation that runs for ever. An error nobody
-foresaw is tried again a bounded number of times; what only waits for a repair is tried for ever.
+Rule: nothing breaks into an attempt, for one that was broken off between claim and report would leave an
+operation that runs for ever. A shutdown of the worker asks it to stop. Temporal's cancel only says that
+nobody waits there any more (the run was terminated, reset or replaced): whether the operation is still
+wanted is the journal's to say, which the watcher hears. An error nobody foresaw is tried again a bounded
+number of times; what only waits for a repair is tried for ever.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ async def _listen(attempt: Attempt, work: asyncio.Future[Next]) -> None:
     try:
         await asyncio.wait({work})
     except asyncio.CancelledError:
-        attempt.stop.ask("drained" if activity.is_worker_shutdown() else "abandoned")
+        attempt.pulse.unheard()
+        if activity.is_worker_shutdown():
+            attempt.stop.ask("drained")
 
 
 def _give_up(error: Exception, attempts_max: int) -> NoReturn:

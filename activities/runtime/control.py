@@ -18,6 +18,7 @@ from turnwright.workflows.payloads import (
     Claimed,
     ClaimInput,
     Dispatched,
+    DispatchInput,
     HandTyped,
     LookInput,
     Next,
@@ -42,13 +43,12 @@ async def claim_turn(parts: Parts, given: ClaimInput) -> Claimed:
     try:
         outcome = await parts.journal.run(key, command)
     except ThreadGone:
-        return Claimed(given.epoch, _GONE)
-    if outcome.rejection is not None and outcome.rejection.code == "agent_unknown":
-        return Claimed(given.epoch, Next("agent_unknown", outcome.control.seq))
-    if outcome.rejection is not None:
-        # The journal's epoch is another run's: whoever was refused a claim must not act under it.
-        return Claimed(given.epoch, next_of(outcome.action, outcome.control.seq))
-    return Claimed(outcome.control.epoch, next_of(outcome.action, outcome.control.seq))
+        return Claimed(given.epoch, _GONE, has_turn=False)
+    control, rejection = outcome.control, outcome.rejection
+    if rejection is not None and rejection.code == "agent_unknown":
+        return Claimed(control.epoch, Next("agent_unknown", control.seq), has_turn=False)
+    # The epoch of a refused claim is another run's: a place to claim from, not one to act under.
+    return Claimed(control.epoch, next_of(outcome.action, control.seq), has_turn=rejection is None)
 
 
 async def claim_known_turn(parts: Parts, given: ClaimInput) -> Claimed:
@@ -71,8 +71,11 @@ async def look(parts: Parts, given: LookInput) -> Next:
     return next_of(outcome.action, outcome.control.seq)
 
 
-async def dispatch_thread(parts: Parts, given: ThreadInput) -> Dispatched:
-    """Wake the turn that has something to do, starting its workflow if none runs."""
+async def dispatch_thread(parts: Parts, given: DispatchInput) -> Dispatched:
+    """Wake the turn that has something to do, starting its workflow if none runs.
+
+    One that has nothing to do is woken only if its workflow runs, and may not know it yet.
+    """
     key = ThreadKey.parse(given.thread)
     found = await parts.journal.dispatch(key)
     await parts.boundary("thread:looked")

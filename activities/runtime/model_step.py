@@ -14,18 +14,15 @@ import structlog
 
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.runtime.attempt import Attempt
-from turnwright.activities.runtime.stop import Why
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
-from turnwright.journal.entries.operation import InterruptReason
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.view import request_messages
 from turnwright.workflows.payloads import Next
 
 log = structlog.get_logger(__name__)
-_REASONS: dict[Why, InterruptReason] = {"cancelled": "cancelled", "abandoned": "lost", "drained": "drained"}
 
 
 @dataclass(slots=True)
@@ -113,8 +110,7 @@ def _testimony(call: Call, ended: Ended[ModelResponse]) -> Testimony:
     if ended.value is not None:
         return _answer(call, ended.value)
     if ended.stopped is not None:
-        reason = _REASONS[ended.stopped]
-        return InterruptModel(**call.base, reason=reason, partial=partial.blocks, usage=partial.usage)
+        return InterruptModel(**call.base, reason=ended.stopped, partial=partial.blocks, usage=partial.usage)
     failure = _failure(ended.error)
     return FailModel(
         **call.base,

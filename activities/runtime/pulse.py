@@ -1,7 +1,7 @@
-"""Heartbeats of an attempt to Temporal, and whether there was ever a silence.
+"""Heartbeats of an attempt to Temporal, and whether anybody may still wait there for its end.
 
 Rule: Temporal gives a silent attempt to another worker and tells the silent one nothing. So one that was
-silent for nearly that long takes it that nobody waits for its end any more.
+silent for nearly that long takes it that nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ class Pulse:
         self._interval_s = interval_s
         self._silence_s_max = silence_s_max
         self._last_s = time.monotonic()
-        self._broke = False
+        self._lost = False
 
     @property
-    def broke(self) -> bool:
-        """Whether there was a silence, or there is one now."""
-        self._broke = self._broke or time.monotonic() - self._last_s > self._silence_s_max
-        return self._broke
+    def lost(self) -> bool:
+        """Whether there was a silence, there is one now, or Temporal said that it does not listen."""
+        self._lost = self._lost or time.monotonic() - self._last_s > self._silence_s_max
+        return self._lost
+
+    def unheard(self) -> None:
+        """Temporal said that it does not wait for the attempt."""
+        self._lost = True
 
     async def run(self) -> None:
         """Beat until cancelled."""
         while True:
             activity.heartbeat()
-            _ = self.broke
+            _ = self.lost
             self._last_s = time.monotonic()
             await asyncio.sleep(self._interval_s)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Literal, TypeAlias
 
-# The journal gave the attempt up; Temporal did; this worker is shutting down.
-Why: TypeAlias = Literal["cancelled", "abandoned", "drained"]
+# The journal gave the attempt up; this worker is shutting down.
+Why: TypeAlias = Literal["cancelled", "drained"]
 
 
 class Stop:

@@ -1,7 +1,7 @@
 """Run an operation's body until it ends or must stop, and say how it ended.
 
-Rule: the journal's word (a cancel, another attempt), Temporal's cancel and the worker's shutdown all end
-a body the same way. The caller then writes what it has; nothing is decided here.
+Rule: the journal's word (a cancel, another attempt) and the worker's shutdown end a body the same way. The
+caller then writes what it has; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -53,10 +53,7 @@ async def supervise(body: Coroutine[Any, Any, T], stop: Stop, stop_s: float | No
 def _ended(task: asyncio.Task[T], why: Why | None) -> Ended[T]:
     try:
         return Ended(task.result(), stopped=why)
-    except asyncio.CancelledError as error:
-        # A body that cancels itself, without being asked, is over all the same.
-        return Ended(error=error, stopped=why or "abandoned")
-    except Exception as error:  # noqa: BLE001 - the caller says what it means
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the caller says what it means
         return Ended(error=error, stopped=why)
 
 

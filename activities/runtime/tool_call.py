@@ -164,8 +164,6 @@ def _without_result(call: CallOperation, ended: Ended[ToolOutcome]) -> tuple[Out
     match ended.stopped:
         case "drained":
             return "drained", ""
-        case "abandoned":
-            return "lost", ""
         case "cancelled":
             return ("unknown" if call.effect == "once" else "interrupted"), ""
         case None:

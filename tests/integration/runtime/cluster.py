@@ -39,6 +39,7 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.driver import Hold
 from turnwright.journal.entries import Entry
+from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Message, user
 from turnwright.journal.store import Journal
@@ -157,27 +158,27 @@ class Turn:
         """Wait until no run of its workflow is open."""
         await self.cluster.until_closed(self.handle)
 
-    async def command(self, kind: type[ClientCommand], *, wake: bool = True, **given: Any) -> Receipt:
-        command = kind(request_id=f"r{next(_numbers)}", turn_id=self.turn_id, **given)  # type: ignore[call-arg]
+    async def command(self, kind: type[ClientCommand], *, wake: bool = True, **given: object) -> Receipt:
+        command = kind(request_id=f"r{next(_numbers)}", turn_id=self.turn_id, **given)  # type: ignore[arg-type, call-arg]
         return await self.cluster.execute(self.key, command, wake=wake)
 
-    async def pause(self, **how: Any) -> Receipt:
-        return await self.command(PauseTurn, **how)
+    async def pause(self, *, wake: bool = True) -> Receipt:
+        return await self.command(PauseTurn, wake=wake)
 
-    async def resume(self, **how: Any) -> Receipt:
-        return await self.command(ResumeTurn, revision=(await self.status()).revision, **how)
+    async def resume(self, *, wake: bool = True) -> Receipt:
+        return await self.command(ResumeTurn, revision=(await self.status()).revision, wake=wake)
 
-    async def cancel(self, **how: Any) -> Receipt:
-        return await self.command(CancelTurn, **how)
+    async def cancel(self, *, wake: bool = True) -> Receipt:
+        return await self.command(CancelTurn, wake=wake)
 
-    async def retry(self, **how: Any) -> Receipt:
-        return await self.command(RetryTurn, **how)
+    async def retry(self, *, wake: bool = True) -> Receipt:
+        return await self.command(RetryTurn, wake=wake)
 
-    async def steer(self, text: str, **how: Any) -> Receipt:
-        return await self.command(Steer, message=user(text), **how)
+    async def steer(self, text: str, *, wake: bool = True) -> Receipt:
+        return await self.command(Steer, message=user(text), wake=wake)
 
-    async def reconcile(self, call_id: str, outcome: str, **how: Any) -> Receipt:
-        return await self.command(Reconcile, call_id=call_id, outcome=outcome, **how)
+    async def reconcile(self, call_id: str, outcome: str) -> Receipt:
+        return await self.command(Reconcile, call_id=call_id, outcome=outcome)
 
 
 class Cluster:
@@ -274,7 +275,7 @@ class Cluster:
         message: Message | None = None,
         if_busy: IfBusy = "enqueue",
         wake: bool = True,
-        **more: Any,
+        on_failure: OnFailure | None = None,
     ) -> Turn:
         """Submit a turn to session `s`, which exists after the first."""
         if await self.journal.session(SessionKey("t", None, "s")) is None:
@@ -282,7 +283,7 @@ class Cluster:
         key, request = ThreadKey("t", None, agent, "s", thread), f"r{next(_numbers)}"
         made = turn_id(key, request)
         given = message or task(*(steps or (say("hello"),)))
-        command = Submit(request_id=request, turn_id=made, input=given, if_busy=if_busy, **more)
+        command = Submit(request_id=request, turn_id=made, input=given, if_busy=if_busy, on_failure=on_failure)
         return Turn(self, key, made, await self.execute(key, command, wake=wake))
 
     # -- looking -------------------------------------------------------------------------------------
@@ -293,14 +294,15 @@ class Cluster:
             found += page
         return found
 
-    async def until(self, condition: Callable[[], Awaitable[T]], nudged: ThreadKey | None = None) -> T:
+    async def until(self, condition: Callable[[], Awaitable[T | None]], nudged: ThreadKey | None = None) -> T:
         """Wait until the condition gives something true, looking at each commit; `nudged` is woken meanwhile."""
         async with asyncio.timeout(DEADLINE_S), self.journal.watch() as watch:
-            while not (found := await condition()):
+            while True:
+                if found := await condition():
+                    return found
                 if nudged is not None:
                     await self.waker.thread(nudged)
                 await watch.changed(POLL_S)
-            return found
 
     async def until_trace(self, file: Path, wanted: str, count: int = 1) -> None:
         """Wait until a tool left that trace."""

@@ -1,5 +1,6 @@
 """Messages that tell the scripted model what to do."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from turnwright.journal.messages import Message, user
@@ -7,15 +8,15 @@ from turnwright.journal.messages import Message, user
 Step = dict[str, Any]
 
 
-def say(text: str, **more: Any) -> Step:
+def say(text: str, **more: object) -> Step:
     return {"say": text, **more}
 
 
-def call(name: str, **arguments: Any) -> Step:
+def call(name: str, **arguments: object) -> Step:
     return calls((name, arguments))
 
 
-def calls(*wanted: tuple[str, dict[str, Any]]) -> Step:
+def calls(*wanted: tuple[str, Mapping[str, object]]) -> Step:
     return {"call": [{"name": name, "arguments": arguments} for name, arguments in wanted]}
 
 

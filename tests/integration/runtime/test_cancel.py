@@ -103,8 +103,8 @@ async def test_a_tool_that_ignores_the_cancel_is_given_up_and_the_turn_says_so(
 async def test_cancelling_closes_every_call_of_a_step(cluster: Cluster, tmp_path: Path) -> None:
     await cluster.start_worker()
     log, never = tmp_path / "log", str(tmp_path / "never")
-    wanted = [("look", {"log": str(log), "wait_for": never}), ("add", {"a": 1, "b": 1})]
-    turn = await cluster.submit(calls(*wanted, ("charge", {"log": str(log), "wait_for": never})), say("never"))
+    slow = {"log": str(log), "wait_for": never}
+    turn = await cluster.submit(calls(("look", slow), ("add", {"a": 1, "b": 1}), ("charge", slow)), say("never"))
     await cluster.until_trace(log, "started", 2)
     await turn.until_entry("tool.finished")
     await turn.cancel()
