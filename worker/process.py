@@ -5,6 +5,7 @@ anything is claimed and goes after everything has ended, so nobody takes a drain
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -13,10 +14,12 @@ import structlog
 from temporalio.runtime import Runtime, TelemetryConfig
 
 from turnwright.activities.registry import Registry
+from turnwright.activities.runtime.boundary import pass_by
 from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.faults import read_fault
 from turnwright.worker.logs import forward_core_logs
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
@@ -46,6 +49,7 @@ class WorkerProcess:
         self._registry = registry
         self._label = label
         self._stopping = asyncio.Event()
+        self._fault = read_fault(os.environ)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 
     def stop(self) -> None:
@@ -85,7 +89,8 @@ class WorkerProcess:
             waker = await self._until_there(lambda: self._make_waker(journal), TemporalUnreachable, StoreUnavailable)
             if waker is None:
                 return
-            shift = Shift(self._settings, journal, waker, self._registry, self._label)
+            boundary = pass_by if self._fault is None else self._fault.at_boundary
+            shift = Shift(self._settings, journal, waker, self._registry, self._label, boundary)
             log.info("worker_ready", agents=list(self._registry.names), task_queue=self._settings.task_queue)
             try:
                 await shift.work(self._stopping)
@@ -95,6 +100,8 @@ class WorkerProcess:
 
     async def _open_journal(self) -> Journal:
         journal = await open_journal(self._settings.journal_url)
+        if self._fault is not None:
+            journal.driver.hook = self._fault.at_statement
         silence_s = self._settings.lease_s + self._settings.once_grace_s
         journal.terms = Terms(once_silence_s=silence_s)
         return journal

@@ -15,6 +15,7 @@ from temporalio.worker import Worker
 
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
+from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.worker.actor import Actor, stop_all
@@ -37,7 +38,9 @@ log = structlog.get_logger(__name__)
 class Shift:
     """Works from `begin` until it is ended or fails."""
 
-    def __init__(self, settings: Settings, journal: Journal, waker: Waker, registry: Registry, label: str) -> None:
+    def __init__(
+        self, settings: Settings, journal: Journal, waker: Waker, registry: Registry, label: str, boundary: Boundary
+    ) -> None:
         self._settings = settings
         self._activities = Activities(
             journal,
@@ -46,6 +49,7 @@ class Shift:
             lambda: journal.terms.presence or "",
             ActivitySettings(heartbeat_interval_s=settings.heartbeat_interval_s),
             tools=ToolHost(cancel_grace_s=settings.cancel_grace_s),
+            boundary=boundary,
         )
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
