@@ -68,6 +68,12 @@ def examine(
     return Carried(young_until_us) if facts.now_us < young_until_us else Stalled(due=False)
 
 
+def has_work(control: ThreadControl, facts: Facts) -> bool:
+    """Whether the thread has something to do, its session's pause aside (that is judged by a join)."""
+    turn_id = head_turn(control, facts)
+    return turn_id is not None and not isinstance(plan(control, SessionControl(), facts, turn_id), Park | Stop)
+
+
 def head_turn(control: ThreadControl, facts: Facts) -> str | None:
     """The turn that should be carried on: the active one, or the front of the queue."""
     if control.active is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from turnwright.journal.actions import Action, Park, Stop
+from turnwright.journal.actions import Action, Stop
 from turnwright.journal.advance import Advanced, advance, fold_drafts
 from turnwright.journal.commands import (
     CancelThread,
@@ -24,9 +24,9 @@ from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide
 from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
 from turnwright.journal.facts import Facts
-from turnwright.journal.plan import plan
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
+from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts, store_blobs
 from turnwright.journal.transact.deadlines import note_deadline
 from turnwright.journal.transact.rows import ThreadRow, clock, is_due
@@ -128,16 +128,10 @@ def _commit(
 
 
 def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bool]:
-    """Whether the thread has work, its session's pause aside (that is judged by a join)."""
-    active = control.active
     front = None
-    if active is None:
-        if not control.queued:
-            return False
+    if control.active is None and control.queued:
         front = yield from front_turn(row.id)
-    turn_id = active.turn_id if active is not None else "" if front is None else front.turn_id
-    action = plan(control, SessionControl(), replace(facts, front=front), turn_id)
-    return not isinstance(action, Park | Stop)
+    return has_work(control, replace(facts, front=front))
 
 
 def _facts(row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:

@@ -42,11 +42,12 @@ def project_turns(row: ThreadRow, entries: Iterable[Entry]) -> Script[dict[str, 
             changed[entry.turn_id] = evolve_status(status, entry)
     at_us = row.at_us
     for status in changed.values():
-        yield from first("upsert_turn", *_columns(row, status, max(at_us, status.queued_at_us)))
+        yield from first("upsert_turn", *turn_columns(row, status, max(at_us, status.queued_at_us)))
     return changed
 
 
-def _columns(row: ThreadRow, status: TurnStatus, updated_us: int) -> tuple[object, ...]:
+def turn_columns(row: ThreadRow, status: TurnStatus, updated_us: int) -> tuple[object, ...]:
+    """The parameters of `upsert_turn`."""
     return (
         status.turn_id, row.id, row.session_id, row.key.tenant, status.queue_order, status.phase, status.pause,
         dump(status), status.queued_seq, status.session_seq, status.queued_at_us, updated_us,

@@ -1,0 +1,138 @@
+"""Write anew what is only a projection of the entries: controls, turns, checkpoints, counters.
+
+Rule: one thread or session is one transaction under its lock, so that work goes on meanwhile. What the entries do
+not prove is not overwritten: a broken chain or an erased content ends the rebuild of that thread with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from turnwright.journal.agent_state import STATE_REDUCER_VERSION
+from turnwright.journal.control import REDUCER_VERSION
+from turnwright.journal.errors import NewerReducer, StoreCorrupt
+from turnwright.journal.facts import Facts
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script, Touch, batch, first
+from turnwright.journal.stalls import has_work
+from turnwright.journal.transact.deadlines import earliest_us
+from turnwright.journal.transact.rows import ThreadRow, dump, is_due, topic
+from turnwright.journal.transact.turns import turn_columns
+from turnwright.journal.transact.walking import Walk, walk_thread
+from turnwright.journal.turn_status import TurnStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What was written anew. `kept`: why it was left as it is."""
+
+    where: str
+    entries: int = 0
+    turns: int = 0
+    checkpoints: int = 0
+    kept: str = ""
+
+
+def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
+    """Rebuild a thread or session log from its entries; None when it is gone.
+
+    Raises:
+        StoreCorrupt: its entries are not what was written.
+        NewerReducer: a newer version wrote it.
+    """
+    locked = yield from first("lock_thread", canonical)
+    if locked is None:
+        return None
+    thread_id, session_id, version = locked[0], locked[1], locked[7]
+    if version > REDUCER_VERSION:
+        raise NewerReducer(f"{canonical} was written by reducer version {version}; rebuild it with that version")
+    walk = yield from walk_thread(ThreadKey.parse(canonical), thread_id)
+    if walk.findings:
+        wrong = walk.findings[0]
+        raise StoreCorrupt(wrong.problem, canonical, wrong.seq)
+    if not walk.whole:
+        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
+    row = _row(walk, thread_id, session_id)
+    yield from _replace_head(row)
+    yield from _replace_turns(row, walk)
+    checkpoints = yield from _replace_checkpoints(row, walk)
+    yield from first("delete_hint", thread_id)
+    yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
+    return Rebuilt(canonical, walk.seq, len(walk.turns), checkpoints)
+
+
+def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
+    """Rebuild a session's control from its log, and its counter; None when it is gone or deleted."""
+    key = SessionKey(*json.loads(canonical))
+    log = yield from first("lock_thread", key.log.canonical)
+    locked = yield from first("lock_session", canonical)
+    if log is None or locked is None or locked[3] is not None:
+        return None
+    walk = yield from walk_thread(key.log, log[0])
+    if walk.findings:
+        wrong = walk.findings[0]
+        raise StoreCorrupt(wrong.problem, key.log.canonical, wrong.seq)
+    if not walk.whole:
+        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
+    control = walk.session
+    yield from first(
+        "update_session",
+        locked[0], dump(control), REDUCER_VERSION, walk.at_us, int(control.pause.on), control.cancelled_seq,
+    )  # fmt: skip
+    yield from first("replace_position", locked[0])
+    yield Touch(frozenset({topic(key)}))
+    return Rebuilt(canonical, walk.seq)
+
+
+def _row(walk: Walk, thread_id: int, session_id: int) -> ThreadRow:
+    """The head as it will be."""
+    runnable = not walk.key.is_session_log and has_work(walk.control, Facts(walk.at_us, front=walk.front))
+    return ThreadRow(
+        key=walk.key,
+        id=thread_id,
+        session_id=session_id,
+        seq=walk.seq,
+        hash=walk.hash,
+        at_us=walk.at_us,
+        control=walk.control,
+        tail_bytes=walk.body_bytes,
+        checkpoint_bytes=0,
+        total_bytes=walk.body_bytes,
+        runnable=runnable,
+        reducer_version=REDUCER_VERSION,
+    )
+
+
+def _replace_head(row: ThreadRow) -> Script[None]:
+    control = row.control
+    active = None if control.active is None else control.active.turn_id
+    yield from first(
+        "replace_head",
+        row.id, row.seq, row.hash, row.at_us, control.epoch, dump(control), REDUCER_VERSION, row.total_bytes,
+        control.queued, active, int(row.runnable),
+    )  # fmt: skip
+    due_us = earliest_us(control)
+    if due_us is None:
+        yield from first("delete_deadline", row.id)
+    else:
+        yield from first("upsert_deadline", row.id, due_us)
+
+
+def _replace_turns(row: ThreadRow, walk: Walk) -> Script[None]:
+    yield from first("delete_turns", row.id)
+    yield from batch("upsert_turn", tuple(turn_columns(row, s, _last_change_us(s)) for s in walk.turns.values()))
+
+
+def _last_change_us(status: TurnStatus) -> int:
+    return status.ended_at_us or status.started_at_us or status.queued_at_us
+
+
+def _replace_checkpoints(row: ThreadRow, walk: Walk) -> Script[int]:
+    yield from first("delete_checkpoints", row.id)
+    if walk.key.is_session_log or not is_due(row.tail_bytes, 0):
+        return 0
+    body = dump(walk.state)
+    yield from first("insert_checkpoint", row.id, walk.seq, STATE_REDUCER_VERSION, body)
+    yield from first("reset_tail", row.id, len(body))
+    return 1

@@ -1,0 +1,244 @@
+"""Prove a journal: chains hold, numbers have no gaps, and everything kept beside the entries is their fold.
+
+Rule: one thread or session is proven on one snapshot, while others go on. Nothing is repaired here, and nothing
+that is wrong ends the proof of the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from turnwright.journal.agent_state import STATE_REDUCER_VERSION
+from turnwright.journal.commands import Receipt
+from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
+from turnwright.journal.facts import Facts
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.messages import Frozen
+from turnwright.journal.script import Row, Script, first, rows
+from turnwright.journal.stalls import has_work
+from turnwright.journal.transact.deadlines import earliest_us
+from turnwright.journal.transact.rows import dump
+from turnwright.journal.transact.walking import Finding, Walk, walk_thread
+from turnwright.journal.turn_status import TurnStatus
+
+REQUESTS_PAGE_MAX = 1_000
+SUBMIT = "Submit"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was looked at and what is wrong with it. `erased`: entries whose content is gone, as their log says;
+    what is folded cannot be compared then, the chain can.
+    """
+
+    where: str
+    of: Literal["thread", "session", "strays"]
+    entries: int = 0
+    erased: int = 0
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A row of `raw_thread`."""
+
+    key: str
+    session_id: int
+    tenant: str
+    seq: int
+    hash: bytes
+    at_us: int
+    epoch: int
+    control: bytes
+    reducer_version: int
+    total_bytes: int
+    queued: int
+    active_turn: str | None
+    runnable: int
+
+
+def verify_thread(thread_id: int) -> Script[Proof | None]:
+    """Prove one thread or session log; None when it is gone."""
+    row = yield from first("raw_thread", thread_id)
+    if row is None:
+        return None
+    head = _Head(*row)
+    try:
+        key = ThreadKey.parse(head.key)
+    except (ValueError, TypeError):
+        return Proof(head.key, "thread", findings=(Finding(head.key, None, "head", "its key cannot be read"),))
+    checkpoints: list[Row] = yield from rows("checkpoint_rows", thread_id, STATE_REDUCER_VERSION)
+    walk = yield from walk_thread(key, thread_id, frozenset(seq for seq, _ in checkpoints))
+    _check_head(walk, head)
+    if walk.whole:
+        _check_control(walk, head)
+        yield from _check_turns(walk, thread_id, head)
+        yield from _check_deadline(walk, thread_id)
+        _check_checkpoints(walk, checkpoints)
+    yield from _check_media(walk, head.session_id)
+    yield from _check_requests(walk, thread_id)
+    return Proof(head.key, "thread", walk.seq, len(walk.erased), tuple(walk.findings))
+
+
+def verify_session(session_id: int) -> Script[Proof | None]:
+    """Prove a session's control and positions; None when it is gone or deleted."""
+    row = yield from first("raw_session", session_id)
+    if row is None or row[5] is not None:
+        return None
+    where, control, version, paused, cancelled_seq, _ = row
+    findings: list[Finding] = []
+    try:
+        key = SessionKey(*json.loads(where))
+    except (ValueError, TypeError):
+        return Proof(where, "session", findings=(Finding(where, None, "session", "its key cannot be read"),))
+    log = yield from first("find_thread", key.log.canonical)
+    if log is None:
+        findings.append(Finding(where, None, "session", "its log is missing"))
+    else:
+        walk = yield from walk_thread(key.log, log[0])
+        if walk.whole and version == REDUCER_VERSION:
+            findings += _check_session(where, walk, bytes(control), (paused, cancelled_seq))
+    findings += yield from _check_positions(where, session_id)
+    return Proof(where, "session", findings=tuple(findings))
+
+
+def verify_strays() -> Script[Proof]:
+    """Rows that belong to nothing."""
+    counted = yield from rows("count_strays")
+    found = [
+        Finding("journal", None, "stray", f"{count} rows of {table} belong to no thread or session")
+        for table, count in counted
+        if count
+    ]
+    return Proof("journal", "strays", findings=tuple(found))
+
+
+def _check_head(walk: Walk, head: _Head) -> None:
+    if head.seq != walk.seq:
+        walk.found(None, "head", f"the head stands at {head.seq}, the last entry is {walk.seq}")
+    elif bytes(head.hash) != walk.hash:
+        walk.found(head.seq, "head", "the head's hash is not that of the last entry")
+    if walk.seq and head.at_us != walk.at_us:
+        walk.found(None, "head", "the head's time is not that of the last entry")
+    if not walk.erased and walk.whole and head.total_bytes != walk.body_bytes:
+        walk.found(None, "head", f"it counts {head.total_bytes} bytes, the entries have {walk.body_bytes}")
+
+
+def _check_control(walk: Walk, head: _Head) -> None:
+    if head.reducer_version != REDUCER_VERSION:
+        return  # an older one is rebuilt before it is used, a newer one is not ours to judge
+    proven = walk.control
+    _compare(walk, ThreadControl, bytes(head.control), proven)
+    active = None if proven.active is None else proven.active.turn_id
+    beside = {"epoch": proven.epoch, "queued": proven.queued, "active_turn": active}
+    for name, value in beside.items():
+        if getattr(head, name) != value:
+            walk.found(None, "head", f"its {name} is {getattr(head, name)}, by the entries {value}")
+    runnable = not walk.key.is_session_log and has_work(proven, Facts(walk.at_us, front=walk.front))
+    if bool(head.runnable) != runnable:
+        walk.found(None, "head", f"it says it {'has' if head.runnable else 'has no'} work; by the entries it is not so")
+
+
+def _compare(walk: Walk, kind: type[Frozen], stored: bytes, proven: Frozen) -> None:
+    """Say in which fields a stored control differs."""
+    if stored == dump(proven):
+        return
+    try:
+        read = kind.model_validate_json(stored)
+    except ValueError:
+        walk.found(None, "control", f"the stored {kind.__name__} cannot be read")
+        return
+    wrong = [name for name in kind.model_fields if getattr(read, name) != getattr(proven, name)]
+    walk.found(None, "control", f"the stored {kind.__name__} differs from the entries in {', '.join(wrong) or 'form'}")
+
+
+def _check_turns(walk: Walk, thread_id: int, head: _Head) -> Script[None]:
+    found = yield from rows("turn_rows", thread_id)
+    left = dict(walk.turns)
+    for turn_id, body, session_id, tenant, *beside in found:
+        proven = left.pop(turn_id, None)
+        if proven is None:
+            walk.found(None, "turns", f"turn {turn_id} has a row and no entries")
+        elif bytes(body) != dump(proven) or (session_id, tenant, *beside) != _turn_columns(walk, proven, head):
+            walk.found(proven.queued_seq, "turns", f"the row of turn {turn_id} differs from its entries")
+    for turn_id, status in left.items():
+        walk.found(status.queued_seq, "turns", f"turn {turn_id} has no row")
+
+
+def _turn_columns(walk: Walk, status: TurnStatus, head: _Head) -> tuple[object, ...]:
+    return (
+        head.session_id, walk.key.tenant, status.queue_order, status.phase, status.pause, status.queued_seq,
+        status.session_seq, status.queued_at_us,
+    )  # fmt: skip
+
+
+def _check_deadline(walk: Walk, thread_id: int) -> Script[None]:
+    row = yield from first("find_deadline", thread_id)
+    stored = None if row is None else row[0]
+    if stored != earliest_us(walk.control):
+        walk.found(None, "deadline", "its next deadline is not that of its open questions")
+
+
+def _check_checkpoints(walk: Walk, checkpoints: list[Row]) -> None:
+    for seq, body in checkpoints:
+        proven = walk.states.get(seq)
+        if proven is None:
+            walk.found(seq, "checkpoint", "a checkpoint is of an entry that is not there")
+        elif bytes(body) != dump(proven):
+            walk.found(seq, "checkpoint", "a checkpoint differs from the fold of the entries; rebuild it")
+
+
+def _check_media(walk: Walk, session_id: int) -> Script[None]:
+    for sha in sorted(walk.media):
+        row = yield from first("find_blob", session_id, sha)
+        if row is None:
+            walk.found(None, "blob", f"blob {sha} of a message is missing")
+
+
+def _check_requests(walk: Walk, thread_id: int) -> Script[None]:
+    """Each remembered request has a receipt that fits, and each queued turn's request is remembered."""
+    after, remembered = "", set[str]()
+    while True:
+        page = yield from rows("request_rows", thread_id, after, REQUESTS_PAGE_MAX)
+        for request_id, kind, receipt in page:
+            remembered.add(request_id)
+            _check_request(walk, request_id, kind, bytes(receipt))
+        if len(page) < REQUESTS_PAGE_MAX:
+            break
+        after = page[-1][0]
+    for request_id in sorted(walk.requests - remembered):
+        walk.found(None, "request", f"request {request_id!r} queued a turn and is not remembered")
+
+
+def _check_request(walk: Walk, request_id: str, kind: str, body: bytes) -> None:
+    try:
+        receipt = Receipt(**json.loads(body))
+    except (ValueError, TypeError):
+        walk.found(None, "request", f"the receipt of request {request_id!r} cannot be read")
+        return
+    if receipt.request_id != request_id or receipt.seq > walk.seq:
+        walk.found(None, "request", f"the receipt of request {request_id!r} does not fit the thread")
+    if kind == SUBMIT and walk.whole and receipt.turn_id not in walk.turns:
+        walk.found(None, "request", f"request {request_id!r} queued turn {receipt.turn_id}, which has no entries")
+
+
+def _check_session(where: str, walk: Walk, control: bytes, beside: tuple[int, int]) -> list[Finding]:
+    proven = walk.session
+    inner = Walk(walk.key)
+    _compare(inner, SessionControl, control, proven)
+    found = [Finding(where, None, "session", finding.problem) for finding in inner.findings]
+    if beside != (int(proven.pause.on), proven.cancelled_seq):
+        found.append(Finding(where, None, "session", "its flags differ from the entries of its log"))
+    return found
+
+
+def _check_positions(where: str, session_id: int) -> Script[list[Finding]]:
+    row = yield from first("positions_of_session", session_id)
+    assert row is not None
+    counter, count, least, greatest = row
+    if (counter, least, greatest) in ((count, 1, count), (0, None, None)):
+        return []
+    problem = f"its counter is at {counter}; it has {count} entries at positions {least} to {greatest}"
+    return [Finding(where, None, "position", problem)]

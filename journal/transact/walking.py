@@ -1,0 +1,217 @@
+"""One walk over a thread's stored entries: what they prove, what they add up to, and what is wrong with them.
+
+Rule: nothing stored is believed but the entries, and those only as far as their chain holds. `verify` compares
+the result with everything that is kept beside them; `rebuild` writes it there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from turnwright.journal.agent_state import AgentState, empty_state
+from turnwright.journal.codec import GENESIS, body_digest, chain_hash, decode
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, TurnQueued
+from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
+from turnwright.journal.evolve_control import evolve_control
+from turnwright.journal.evolve_session import evolve_session
+from turnwright.journal.evolve_state import evolve_state
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Frozen, Media
+from turnwright.journal.script import Row, Script, rows
+from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
+
+PAGE_ENTRIES_MAX = 100
+FINDINGS_MAX = 50
+DIGEST_BYTES = 32
+
+Check = Literal[
+    "sequence", "chain", "body", "blob", "erasure", "head", "control", "turns", "checkpoint", "request", "deadline",
+    "session", "position", "stray",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it was written. `seq` None: it concerns the thread or session as a whole."""
+
+    where: str
+    seq: int | None
+    check: Check
+    problem: str
+
+
+class _Raw(NamedTuple):
+    """A row of `raw_entries`."""
+
+    seq: int
+    entry_id: str
+    type: str
+    version: int
+    position: int
+    at_us: int
+    turn_id: str | None
+    run: str | None
+    step: int | None
+    epoch: int | None
+    required: int
+    prev_hash: bytes
+    hash: bytes
+    salt: bytes | None
+    body: bytes | None
+    blob: str | None
+    blob_body: bytes | None
+
+    @property
+    def stored(self) -> bytes | None:
+        """The bytes of the body, wherever they stand."""
+        found = self.blob_body if self.body is None else self.body
+        return None if found is None else bytes(found)
+
+
+@dataclass
+class Walk:
+    """How far a walk has come. `whole`: every entry could be folded, so what it adds up to is proven."""
+
+    key: ThreadKey
+    checkpoint_seqs: frozenset[int] = frozenset()
+    seq: int = 0
+    hash: bytes = GENESIS
+    at_us: int = 0
+    body_bytes: int = 0
+    whole: bool = True
+    control: ThreadControl = field(default_factory=ThreadControl)
+    session: SessionControl = field(default_factory=SessionControl)
+    state: AgentState = field(default_factory=AgentState)
+    states: dict[int, AgentState] = field(default_factory=dict)
+    turns: dict[str, TurnStatus] = field(default_factory=dict)
+    requests: set[str] = field(default_factory=set)
+    media: set[str] = field(default_factory=set)
+    erased: set[int] = field(default_factory=set)
+    erasures: set[int] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+
+    def found(self, seq: int | None, check: Check, problem: str) -> None:
+        """Note something wrong; beyond a bound nobody reads on."""
+        if len(self.findings) < FINDINGS_MAX:
+            self.findings.append(Finding(self.key.canonical, seq, check, problem))
+
+    @property
+    def front(self) -> TurnStatus | None:
+        """The first turn of the queue."""
+        queued = (status for status in self.turns.values() if status.phase == "queued")
+        return min(queued, key=lambda status: status.queue_order, default=None)
+
+
+def walk_thread(key: ThreadKey, thread_id: int, checkpoint_seqs: frozenset[int] = frozenset()) -> Script[Walk]:
+    """Read and fold all of a thread's entries; keeps the states at the given seqs."""
+    walk = Walk(key, checkpoint_seqs, state=empty_state(key))
+    while True:
+        page: list[Row] = yield from rows("raw_entries", thread_id, walk.seq, PAGE_ENTRIES_MAX)
+        for row in page:
+            _step(walk, _Raw(*row))
+        if len(page) < PAGE_ENTRIES_MAX:
+            break
+    for seq in sorted(walk.erased - walk.erasures):
+        walk.found(seq, "erasure", "its content is gone and no entry.erased says so")
+    return walk
+
+
+def _step(walk: Walk, row: _Raw) -> None:
+    if row.seq != walk.seq + 1:
+        walk.found(walk.seq + 1, "sequence", f"entries {walk.seq + 1} to {row.seq - 1} are missing")
+        walk.whole = False
+    elif bytes(row.prev_hash) != walk.hash:
+        walk.found(row.seq, "chain", "it does not follow the entry before it")
+    if row.at_us < walk.at_us:
+        walk.found(row.seq, "sequence", "its time is before that of the entry before it")
+    _check_content(walk, row)
+    walk.seq, walk.hash, walk.at_us = row.seq, bytes(row.hash), max(walk.at_us, row.at_us)
+    payload = _payload(walk, row)
+    if payload is None or isinstance(payload, Erased):
+        walk.whole = False
+        return
+    _fold(walk, row, payload)
+
+
+def _check_content(walk: Walk, row: _Raw) -> None:
+    """The chain's link: is this what was hashed?"""
+    if row.salt is None:
+        walk.found(row.seq, "body", "its payload row is missing")
+        return
+    if row.blob is not None and row.blob_body is None:
+        walk.found(row.seq, "blob", f"blob {row.blob} is missing")
+        return
+    stored = row.stored
+    if row.blob is not None and stored is not None and hashlib.sha256(stored).hexdigest() != row.blob:
+        walk.found(row.seq, "blob", f"blob {row.blob} holds other bytes")
+    if stored is None:
+        walk.erased.add(row.seq)
+        content = bytes(row.salt)
+    else:
+        walk.body_bytes += len(stored)
+        content = body_digest(bytes(row.salt), stored)
+    expected = chain_hash(bytes(row.prev_hash), row.seq, row.type, row.version, row.entry_id, row.epoch, content)
+    if expected != bytes(row.hash) or (stored is None and len(content) != DIGEST_BYTES):
+        walk.found(row.seq, "chain", f"{row.type} is not what was hashed")
+
+
+def _payload(walk: Walk, row: _Raw) -> Payload | None:
+    if row.salt is None or (row.blob is not None and row.blob_body is None):
+        return None
+    try:
+        return decode(
+            row.type, row.version, row.stored, required=bool(row.required), thread=walk.key.canonical, seq=row.seq
+        )
+    except StoreCorrupt as error:
+        walk.found(row.seq, "body", str(error).partition(" (thread")[0])
+    except UnknownEntryType as error:
+        walk.found(row.seq, "body", str(error))
+    return None
+
+
+def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
+    entry = Entry(
+        row.entry_id, payload, row.turn_id, row.run, row.step, row.epoch,
+        seq=row.seq, position=row.position, at_us=row.at_us,
+    )  # fmt: skip
+    try:
+        walk.control = evolve_control(walk.control, entry)
+        walk.session = evolve_session(walk.session, entry) if walk.key.is_session_log else walk.session
+        walk.state = evolve_state(walk.state, entry)
+        _fold_turn(walk, entry)
+    except Exception as error:  # noqa: BLE001 - whatever stored bytes bring about is a finding, not an end
+        walk.found(row.seq, "body", f"{row.type} cannot be folded: {type(error).__name__}: {error}")
+        walk.whole = False
+        return
+    if entry.seq in walk.checkpoint_seqs:
+        walk.states[entry.seq] = walk.state
+    if isinstance(payload, TurnQueued):
+        walk.requests.add(payload.request_id)
+    if isinstance(payload, EntryErased):
+        walk.erasures.add(payload.erased_seq)
+    walk.media.update(_media(payload))
+
+
+def _fold_turn(walk: Walk, entry: Entry) -> None:
+    if entry.turn_id is None or not is_status_entry(entry):
+        return
+    status = begin_status(entry) or walk.turns.get(entry.turn_id)
+    if status is not None:
+        walk.turns[entry.turn_id] = evolve_status(status, entry)
+
+
+def _media(value: object) -> Iterator[str]:
+    """The blobs that media in a payload refer to."""
+    if isinstance(value, Media):
+        if value.blob is not None:
+            yield value.blob
+    elif isinstance(value, Frozen):
+        for name in type(value).model_fields:
+            yield from _media(getattr(value, name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _media(item)

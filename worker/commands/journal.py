@@ -1,0 +1,166 @@
+"""`turnwright journal verify|rebuild|migrate|stats`: the journal's upkeep."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+from turnwright.client.cli import group
+from turnwright.client.cli.options import Json, User
+from turnwright.client.cli.running import REFUSED
+from turnwright.client.cli.screen import Screen
+from turnwright.client.opening import open_journal
+from turnwright.journal import store_verify
+from turnwright.journal.driver import Presence
+from turnwright.journal.ids import SessionKey
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.walking import Finding
+from turnwright.worker.commands.ending import told
+from turnwright.worker.invocation import Invocation
+from turnwright.worker.logs import configure_logs
+
+OneSession = Annotated[str | None, typer.Option("--session", "-s", help="Only this session.")]
+
+
+def register(app: typer.Typer, invocation: Invocation) -> None:
+    """Add the commands to the group of the journal."""
+    commands = JournalUpkeep(invocation)
+    upkeep = group(app, "journal", "The journal: what happened, and its upkeep.")
+    for command in (commands.verify, commands.rebuild, commands.migrate, commands.stats):
+        upkeep.command(command.__name__)(command)
+
+
+class JournalUpkeep:
+    """The commands with the settings they use."""
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+
+    def verify(self, *, session: OneSession = None, user: User = None, as_json: Json = False) -> None:
+        """Prove hash chains, numbers, controls, turns, requests, blobs and checkpoints. Exits with 1 if one fails."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            counts = {"proven": 0, "entries": 0, "erased": 0, "findings": 0}
+            with _status("verifying", screen) as status:
+                async for proof in store_verify.verify(journal, self._key(user, session)):
+                    for finding in proof.findings:
+                        _tell(screen, finding)
+                    found = (proof.of != "strays", proof.entries, proof.erased, len(proof.findings))
+                    counts = {name: n + more for (name, n), more in zip(counts.items(), found, strict=True)}
+                    status.update(f"verifying: {counts['entries']:,} entries")
+            screen.show({"verified": counts}, _verdict(counts))
+            return REFUSED if counts["findings"] else 0
+
+        self._run(screen, run)
+
+    def rebuild(self, *, session: OneSession = None, user: User = None, as_json: Json = False) -> None:
+        """Write controls, turns and checkpoints anew from the entries. Exits with 1 if something had to be left."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            done = kept = 0
+            with _status("rebuilding", screen) as status:
+                async for rebuilt in store_verify.rebuild(journal, self._key(user, session)):
+                    kept += bool(rebuilt.kept)
+                    done += not rebuilt.kept
+                    if rebuilt.kept:
+                        screen.show({"kept": asdict(rebuilt)}, f"left as it is: {rebuilt.where}: {rebuilt.kept}")
+                    status.update(f"rebuilding: {done:,} threads and sessions")
+            told = f"{done:,} threads and sessions rebuilt, {kept:,} left as they are"
+            screen.show({"rebuilt": done, "kept": kept}, told)
+            return REFUSED if kept else 0
+
+        self._run(screen, run)
+
+    def migrate(self, *, as_json: Json = False) -> None:
+        """Make the journal, or bring its tables up to this version."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            version, journal_id = await journal.driver.schema_version(), await journal.journal_id()
+            screen.show(
+                {"schema_version": version, "journal_id": journal_id},
+                f"the journal {journal_id} is at version {version} of its tables",
+            )
+            return 0
+
+        self._run(screen, run, migrate=True)
+
+    def stats(self, *, as_json: Json = False) -> None:
+        """Show how much is in the journal, and which workers are there."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            counted = await store_verify.statistics(journal)
+            workers = [_worker(seen) for seen in await journal.driver.presences()]
+            if screen.as_json:
+                screen.json(asdict(counted) | {"workers": workers})
+                return 0
+            screen.facts([("journal", counted.journal_id)])
+            screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in counted.counts.items()])
+            screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in counted.turns.items()], "no turns")
+            columns = ["worker", "state", "pid", "started", "agents"]
+            screen.table(columns, [[worker[name] for name in columns] for worker in workers], "no workers")
+            return 0
+
+        self._run(screen, run)
+
+    def _run(self, screen: Screen, command: Callable[[Journal], Awaitable[int]], *, migrate: bool = False) -> None:
+        with told(screen):
+            settings = self._invocation.settings()
+            configure_logs(settings.log_format, "error", sys.stderr)
+            if migrate and settings.journal_file is not None:
+                settings.journal_file.parent.mkdir(parents=True, exist_ok=True)
+            code = asyncio.run(_opened(settings.journal_url, command, migrate=migrate))
+        if code:
+            raise typer.Exit(code)
+
+    def _key(self, user: str | None, session: str | None) -> SessionKey | None:
+        tenant = self._invocation.settings().tenant
+        return None if session is None else SessionKey(tenant, user, session).checked()
+
+
+async def _opened(url: str, command: Callable[[Journal], Awaitable[int]], *, migrate: bool) -> int:
+    journal = await open_journal(url, migrate=migrate)
+    try:
+        return await command(journal)
+    finally:
+        await journal.close()
+
+
+def _status(what: str, screen: Screen) -> Status:
+    """A line that says how far it has come, if somebody watches."""
+    return Console(stderr=True, quiet=screen.as_json).status(what)
+
+
+def _worker(seen: Presence) -> dict[str, str]:
+    info = seen.info
+    agents = ", ".join(map(str, info.get("agents", ())))
+    return {
+        "worker": str(info.get("label", seen.presence_id)),
+        "state": seen.liveness.state,
+        "pid": str(info.get("pid", "")),
+        "started": str(info.get("started", "")),
+        "agents": agents,
+    }
+
+
+def _tell(screen: Screen, finding: Finding) -> None:
+    place = finding.where if finding.seq is None else f"{finding.where} seq {finding.seq}"
+    screen.show({"finding": asdict(finding)}, f"{finding.check}: {place}: {finding.problem}")
+
+
+def _verdict(counts: dict[str, int]) -> str:
+    erased = f", {counts['erased']} erased" if counts["erased"] else ""
+    proven = f"{counts['entries']:,} entries{erased} in {counts['proven']:,} threads, logs and sessions"
+    return f"{proven}: {counts['findings']:,} not as written" if counts["findings"] else f"{proven}: all proven"
+
+
+def _readable(name: str, number: int) -> str:
+    return f"{number / 1_000_000:,.1f} MB" if name.endswith("_bytes") else f"{number:,}"
