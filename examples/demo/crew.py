@@ -76,6 +76,11 @@ class Crew:
         """How many workers are there."""
         return sum(worker.child.is_running for worker in self._workers)
 
+    @property
+    def names(self) -> str:
+        """Who is there."""
+        return " and ".join(worker.name for worker in self._workers if worker.child.is_running)
+
     def kill(self, worker: Worker) -> float:
         """SIGKILL; answers when that was, on the monotonic clock."""
         at_s = time.monotonic()

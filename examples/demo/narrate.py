@@ -8,7 +8,6 @@ from typing import Any
 
 from turnwright.journal.entries import (
     Entry,
-    InputApplied,
     InputSteered,
     ModelFailed,
     ModelInterrupted,
@@ -56,6 +55,10 @@ def said(blocks: Iterable[Block]) -> str:
     return ", ".join(parts) or "nothing"
 
 
+def _output(blocks: Iterable[Block]) -> str:
+    return f", {said(blocks)}" if blocks else ""
+
+
 def _attempt(ordinal: int) -> str:
     return "" if ordinal == 1 else f", attempt {ordinal}"
 
@@ -64,14 +67,13 @@ _TABLE: dict[type, Callable[[Entry, Any, Name], str]] = {
     TurnQueued: lambda _, p, __: f"queued: “{short(p.input.text)}”",
     RunClaimed: lambda e, _, __: f"a run takes it (epoch {e.epoch})",
     InputSteered: lambda _, p, __: f"steered: “{short(p.message.text)}”",
-    InputApplied: lambda _, __, ___: "the next model call sees what came in meanwhile",
     ModelRequested: lambda e, p, name: f"step {e.step}: {name(p.presence)} asks the model{_attempt(p.ordinal)}",
     ModelResponded: lambda e, p, _: f"step {e.step}: the model: {said(p.blocks)}",
     ModelInterrupted: lambda _, p, __: f"the model call ended ({p.reason}); kept: {said(p.partial)}",
     ModelFailed: lambda _, p, __: f"the model call failed ({p.failure}): {short(p.message)}",
     ToolStarted: lambda _, p, name: f"{name(p.presence)} starts {p.name}{_attempt(p.ordinal)}",
-    ToolFinished: lambda _, p, __: f"{p.name}: {p.outcome} {said(p.output)}",
-    ToolReconciled: lambda _, p, __: f"{p.name}: its {p.by} settled it: {p.outcome} {said(p.output)}",
+    ToolFinished: lambda _, p, __: f"{p.name}: {p.outcome}{_output(p.output)}",
+    ToolReconciled: lambda _, p, __: f"{p.name}: its {p.by} settled it: {p.outcome}{_output(p.output)}",
     TurnPauseRequested: lambda _, p, __: f"pause requested (revision {p.revision})",
     TurnPaused: lambda _, p, __: f"paused (revision {p.revision})",
     TurnResumed: lambda _, p, __: f"resumed (revision {p.revision})",

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-PIPED_COLUMNS = 140
+PIPED_COLUMNS = 150
+WHO_CHARACTERS = 17
 
 
 class Screen:
@@ -37,7 +38,7 @@ class Screen:
 
     def tell(self, who: str, text: str, style: str = "dim") -> None:
         """What a turn does, from its journal."""
-        self._line(f"{who:<14}", text, style)
+        self._line(f"{who:<{WHO_CHARACTERS}} ", text, style)
 
     def show(self, what: RenderableType) -> None:
         """Anything rich can draw."""

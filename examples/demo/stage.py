@@ -26,6 +26,8 @@ from turnwright.journal.messages import Message
 from turnwright.worker.temporal_server import TemporalServer
 
 SEEN_TIMEOUT_S = 60.0
+TOLD_TIMEOUT_S = 2.0
+WORKERS = 2
 USER, SESSION = "you", "the shop"
 DRIVERS = {"clerk": f"the real model ({MODEL_NAME})", "writer": f"the real model ({MODEL_NAME})", "desk": "a script"}
 
@@ -46,6 +48,7 @@ class Stage:
     client: Client
     crew: Crew
     _telling: set[asyncio.Task[None]] = field(default_factory=set)
+    _told: dict[str, int] = field(default_factory=dict)
 
     @property
     def session(self) -> Session:
@@ -101,9 +104,17 @@ class Stage:
 
     async def full_crew(self) -> None:
         """Two workers: a killed one is replaced."""
-        while self.crew.running < 2:  # noqa: PLR2004 - the smallest number of which one may die
-            worker = await self.crew.hire()
-            self.screen.say(f"{worker.name} is there (process {worker.child.pid})")
+        missing = WORKERS - self.crew.running
+        if missing > 0:
+            with self.screen.waiting("starting workers"):
+                hired = await asyncio.gather(*(self.crew.hire() for _ in range(missing)))
+            for worker in hired:
+                self.screen.say(f"{worker.name} is there (process {worker.child.pid})")
+
+    async def told(self, turn: Turn, entry: Entry) -> None:
+        """Wait until the entry was told, so that the lines on the screen are in order."""
+        with suppress(TimeoutError):
+            await self.until(lambda: self._told.get(turn.id, 0) >= entry.seq, "it is told", TOLD_TIMEOUT_S)
 
     async def hush(self) -> None:
         """Tell no more of turns that have not ended."""
@@ -116,6 +127,7 @@ class Stage:
             async for entry in turn.events():
                 if (line := narrate(entry, self.crew.called)) is not None:
                     self.screen.tell(who, line)
+                self._told[turn.id] = entry.seq
 
 
 @asynccontextmanager

@@ -28,12 +28,14 @@ class Takeover:
 async def kill_and_watch(stage: Stage, turn: Turn, claim: Entry) -> Takeover:
     """SIGKILL to the worker behind a claim, and wait for what another one records next."""
     worker = await stage.crew.find(claim.payload.presence)  # type: ignore[attr-defined]
+    await stage.told(turn, claim)
     killed_s = stage.crew.kill(worker)
     stage.screen.say(f"SIGKILL to {worker.name} (process {worker.child.pid})", "bold red")
     entry = await stage.entry(turn, lambda e: is_newer(e, claim), after=claim.seq)
     seconds = time.monotonic() - killed_s
     presence = getattr(entry.payload, "presence", None)
-    went_on = "the other worker" if presence is None else (await stage.crew.find(presence)).name
+    # What settles a call names nobody: then it was who is left.
+    went_on = stage.crew.names if presence is None else (await stage.crew.find(presence)).name
     stage.screen.say(f"{went_on} goes on, {seconds:.2f} s after the kill: {entry.type}", "bold green")
     return Takeover(worker.name, went_on, seconds, entry)
 

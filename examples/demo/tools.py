@@ -43,6 +43,7 @@ async def write_file(ctx: ToolContext, name: str, text: str) -> str:
     """Write a file.
 
     Args:
+        ctx: what is known about this call; the model does not see it
         name: the name of the file
         text: the whole content
     """
@@ -68,6 +69,7 @@ async def append_ledger(ctx: ToolContext, text: str) -> str:
     """Write into the ledger.
 
     Args:
+        ctx: what is known about this call; the model does not see it
         text: the line to write
     """
     await GATES.pass_through(LEDGER_BEFORE)

@@ -63,8 +63,7 @@ async def judge(stage: Stage, saw: Saw, asked: tuple[Turn, Turn], told: tuple[Tu
     """Compare the files and the timeline of the session with what was asked for."""
     spans = {turn.id: await span(turn) for turn in (*asked, *told)}
     in_order = all(spans[one.id][1] < spans[two.id][0] for one, two in (asked, told))
-    first, last = spans[asked[0].id], spans[told[0].id]
-    at_once = first[0] < last[1] and last[0] < first[1]
+    at_once = spans[asked[0].id][0] < spans[told[1].id][1] and spans[told[0].id][0] < spans[asked[1].id][1]
     seen = f"4 turns completed; {'their entries interleave' if at_once else 'one after the other'}; 2 by the real model"
     saw(SIDE_BY_SIDE, seen, ok=in_order and at_once)
     written = stage.place.shop / "report.txt"

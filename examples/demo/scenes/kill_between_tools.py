@@ -18,7 +18,7 @@ BEFORE, AFTER = "lent the ladder", "got the ladder back"
 
 async def play(stage: Stage, saw: Saw) -> None:
     """Ledger, file, ledger; the worker dies in the file."""
-    thread = stage.thread("desk", "killed between tools")
+    thread = stage.thread("desk", "killed-tools")
     with stage.gates.closed(FILE_AFTER):
         turn = await stage.submit(
             thread,

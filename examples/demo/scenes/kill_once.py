@@ -39,7 +39,7 @@ class Found:
 async def killed_at(stage: Stage, gate: str, text: str, there: object) -> Found:
     """Kill the worker that waits at the gate inside the tool."""
     with stage.gates.closed(gate):
-        turn, claim = await started(stage, text)
+        turn, claim = await started(stage, gate, text)
         await stage.until(there, "the tool has come exactly so far")  # type: ignore[arg-type]
         takeover = await kill_and_watch(stage, turn, claim)
     reconciled = await stage.entry(turn, lambda e: isinstance(e.payload, ToolReconciled))
@@ -47,15 +47,15 @@ async def killed_at(stage: Stage, gate: str, text: str, there: object) -> Found:
     return Found(takeover, reconciled)
 
 
-async def started(stage: Stage, text: str) -> tuple[Turn, Entry]:
+async def started(stage: Stage, gate: str, text: str) -> tuple[Turn, Entry]:
     """A turn in which the ledger's tool was started: by the real model, else by a script."""
-    turn = await stage.submit(stage.thread("clerk", f"killed: {text}"), f"Write into the ledger: {text}.")
+    turn = await stage.submit(stage.thread("clerk", gate), f"Write into the ledger: {text}.")
     claim = await stage.entry(turn, lambda e: isinstance(e.payload, ToolStarted | TurnCompleted))
     if isinstance(claim.payload, ToolStarted) and claim.payload.name == "append_ledger":
         return turn, claim
     stage.screen.say("the real model did not call the tool: the desk does it from a script", "yellow")
     steps = calls(call("append_ledger", text=text)), says("Done: {result}")
-    turn = await stage.submit(stage.thread("desk", f"killed: {text}"), scripted("Note it.", *steps))
+    turn = await stage.submit(stage.thread("desk", gate), scripted("Note it.", *steps))
     return turn, await stage.entry(turn, lambda e: isinstance(e.payload, ToolStarted))
 
 

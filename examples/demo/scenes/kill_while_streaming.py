@@ -18,7 +18,7 @@ TRIES_MAX = 3
 async def play(stage: Stage, saw: Saw) -> None:
     """Kill it after a few tokens; a model that was faster than the kill is asked again."""
     for number in range(1, TRIES_MAX + 1):
-        thread = stage.thread("writer", f"killed while it streams, {number}")
+        thread = stage.thread("writer", f"killed-{number}")
         turn = await stage.submit(thread, "Tell a long story about a lighthouse keeper and the sea.")
         claim = await stage.entry(turn, lambda e: isinstance(e.payload, ModelRequested))
         written = await tokens_written(stage.model.base_url, TOKENS_MIN, SEEN_TIMEOUT_S)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from examples.demo.gates import FILE_AFTER
+from examples.demo.narrate import short
 from examples.demo.scene import Saw, Scene
 from examples.demo.scenes.kill_between_tools import started
 from examples.demo.script import call, calls, says, scripted
@@ -21,10 +22,9 @@ RUNS, PAUSED, QUEUED = "swept the floor", "painted the door", "closed the shop"
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """The turns that Temporal will forget."""
+class Held:
+    """A paused turn, the turn behind it, and how the paused one was shown."""
 
-    running: Turn
     paused: Turn
     queued: Turn
     shown: TurnView
@@ -32,30 +32,52 @@ class Turns:
 
 async def play(stage: Stage, saw: Saw) -> None:
     """Forget everything but the journal."""
+    held = await prepare_held(stage)
+    shown = held.shown
     with stage.gates.closed(FILE_AFTER):
-        turns = await prepare(stage)
+        running = await start_running(stage)
+        stage.screen.say(f"one turn runs, one is {shown.status} (revision {shown.revision}), one is queued behind it")
         await stage.temporal.stop()
         stage.screen.say("Temporal is stopped", "bold red")
-        late = await stage.submit(stage.thread("clerk", "while Temporal is down"), "Read the file notes.txt.")
+        late = await stage.submit(stage.thread("clerk", "late"), "Read the file notes.txt.")
         receipt = late.receipt
-        stage.screen.say(
-            f"a turn is submitted meanwhile: {receipt and receipt.status} as entry {receipt and receipt.seq}"
-        )
+        assert receipt is not None
+        stage.screen.say(f"a turn is submitted meanwhile: {receipt.status}, entry {receipt.seq} of its thread")
     stage.temporal.erase()
     gone = not stage.place.temporal_file.exists()
     stage.screen.say("its data file is deleted", "bold red")
     await stage.temporal.start()
     stage.screen.say(f"a new, empty Temporal is there (process {stage.temporal.pid})")
-    await stage.answer(turns.running)
+    await stage.answer(running)
     count = stage.ledger.count(RUNS)
     saw(RUNNING, f"completed; “{RUNS}” is in the ledger {count} time", ok=gone and count == 1)
     text = await stage.answer(late)
-    saw(ACCEPTED, f"{receipt and receipt.status} while it was down; answered “{text[:40]}”", ok=gone and bool(text))
-    await judge_paused(stage, saw, turns)
+    saw(ACCEPTED, f"{receipt.status} while it was down; answered “{short(text, 40)}”", ok=gone and bool(text))
+    await judge_held(stage, saw, held)
 
 
-async def prepare(stage: Stage) -> Turns:
-    """One turn in the middle of a tool, one paused, one queued behind that."""
+async def prepare_held(stage: Stage) -> Held:
+    """One turn that is paused between two tools, and one queued behind it."""
+    held = stage.thread("desk", "held")
+    with stage.gates.closed(FILE_AFTER):
+        paused = await stage.submit(
+            held,
+            scripted(
+                "Mix the paint, then paint the door.",
+                calls(call("write_file", name="paint.txt", text="blue")),
+                calls(call("append_ledger", text=PAUSED)),
+                says("Painted."),
+            ),
+        )
+        await stage.entry(paused, lambda e: started(e.payload, "write_file"))
+        await paused.pause(reason="it rains")
+    shown = await paused.wait(SEEN_TIMEOUT_S, until=["paused"])
+    note = calls(call("append_ledger", text=QUEUED))
+    return Held(paused, await stage.submit(held, scripted("Close the shop.", note, says("Closed."))), shown)
+
+
+async def start_running(stage: Stage) -> Turn:
+    """A turn that is held in the middle of a tool."""
     running = await stage.submit(
         stage.thread("desk", "runs"),
         scripted(
@@ -66,20 +88,11 @@ async def prepare(stage: Stage) -> Turns:
         ),
     )
     await stage.entry(running, lambda e: started(e.payload, "write_file"))
-    held = stage.thread("desk", "held")
-    note = calls(call("append_ledger", text=PAUSED))
-    paused = await stage.submit(
-        held, scripted("Look around, then paint.", calls(call("list_files")), note, says("Ok."))
-    )
-    await paused.pause(reason="the paint is wet")
-    shown = await paused.wait(SEEN_TIMEOUT_S, until=["paused"])
-    note = calls(call("append_ledger", text=QUEUED))
-    queued = await stage.submit(held, scripted("Close the shop.", note, says("Closed.")))
-    stage.screen.say(f"one turn runs, one is {shown.status} (revision {shown.revision}), one is queued behind it")
-    return Turns(running, paused, queued, shown)
+    await stage.until(lambda: stage.gates.reached(FILE_AFTER), "the tool is in the middle")
+    return running
 
 
-async def judge_paused(stage: Stage, saw: Saw, turns: Turns) -> None:
+async def judge_held(stage: Stage, saw: Saw, turns: Held) -> None:
     """The pause is still there with its revision; then it is lifted."""
     await asyncio.sleep(LOOK_S)
     paused, queued = await turns.paused.status(), await turns.queued.status()

@@ -14,17 +14,17 @@ SOLD = "sold one lamp"
 
 async def play(stage: Stage, saw: Saw) -> None:
     """Ask the clerk, and the desk only if the clerk talks instead of acting."""
-    clerk = stage.thread("clerk", "main")
-    reading = await stage.submit(clerk, "Read the file notes.txt.")
+    # Threads of their own: what it has just said confuses a model of this size.
+    reading = await stage.submit(stage.thread("clerk", "reading"), "Read the file notes.txt.")
     await stage.answer(reading)
-    noting = await stage.submit(clerk, f"Write into the ledger: {SOLD}.")
+    noting = await stage.submit(stage.thread("clerk", "noting"), f"Write into the ledger: {SOLD}.")
     await stage.answer(noting)
     acted = [name for turn in (reading, noting) for name in await called(turn)]
     by = f"the real model called {', '.join(acted) or 'nothing'}"
     if stage.ledger.count(SOLD) == 0:
         by += "; a script wrote into the ledger"
         stage.screen.say("the real model did not write into the ledger: the desk does it from a script", "yellow")
-        desk = stage.thread("desk", "instead of the clerk")
+        desk = stage.thread("desk", "instead")
         steps = calls(call("append_ledger", text=SOLD)), says("Done: {result}")
         await stage.answer(await stage.submit(desk, scripted("Note the sale.", *steps)))
     count = stage.ledger.count(SOLD)

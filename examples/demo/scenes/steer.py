@@ -22,8 +22,9 @@ async def play(stage: Stage, saw: Saw) -> None:
     entries = [entry async for entry in turn.events()]
     steered = next(e.seq for e in entries if isinstance(e.payload, InputSteered))
     applied = next(e for e in entries if isinstance(e.payload, InputApplied) and e.payload.through_seq >= steered)
+    request = next(e for e in entries if isinstance(e.payload, ModelRequested) and e.seq > applied.seq)
     answers = [e for e in entries if isinstance(e.payload, ModelResponded)]
-    seen = f"steered at entry {steered}, in the request of step {applied.step}; {len(answers)} answers, the last counts"
+    seen = f"steered at entry {steered}, in the request of step {request.step}; {len(answers)} answers, the last counts"
     last = "".join(block.text for block in answers[-1].payload.blocks if block.type == "text")  # type: ignore[attr-defined]
     saw(STEERED, seen, ok=len(answers) > 1 and answers[-1].seq > applied.seq and last == text)
 
