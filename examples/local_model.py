@@ -60,8 +60,9 @@ def weights() -> Path:
 class LocalModelServer:
     """The model as a child process: `start`, `stop` and `start` again keep the address; a context manager too.
 
-    `threads` is 1 because two threads that wait for each other on busy cores are slower than one. `slots` answers
-    are written at once, each with prompt and answer within `slot_tokens_max`; further requests wait their turn.
+    `threads` is 1 because threads spin while they wait for each other: two of them on cores with other work wrote
+    one token where one alone wrote twenty. `slots` answers are written at once, each with prompt and answer within
+    `slot_tokens_max`; further requests wait their turn.
     """
 
     def __init__(
