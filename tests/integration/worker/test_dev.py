@@ -1,0 +1,192 @@
+"""`turnwright dev` as a person uses it: it starts, serves, and leaves nothing behind, however it ends."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.worker.stack import ROOT, until
+
+pytestmark = pytest.mark.slow
+
+DEADLINE_S = 90
+COMMAND = (sys.executable, "-m", "turnwright.worker.main")
+
+
+@dataclass
+class DevUnderTest:
+    """A running `turnwright dev`."""
+
+    process: asyncio.subprocess.Process
+    folder: Path
+
+    async def ready(self) -> dict[str, Any]:
+        """Wait until it says so; where it is found."""
+        assert self.process.stdout is not None
+        async with asyncio.timeout(DEADLINE_S):
+            while line := await self.process.stdout.readline():
+                if b"Ctrl-C ends it" in line:
+                    found: dict[str, Any] = json.loads((self.folder / ".turnwright" / "dev.json").read_text())
+                    return found
+        raise AssertionError("dev ended before it was ready")
+
+    def children(self) -> set[int]:
+        """The processes it started that live."""
+        return {pid for pid, parent in processes() if parent == self.process.pid}
+
+    async def ended(self) -> int:
+        async with asyncio.timeout(DEADLINE_S):
+            return await self.process.wait()
+
+
+Start = Callable[..., Awaitable[DevUnderTest]]
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
+    """Start `turnwright dev` in the test's folder."""
+    async with AsyncExitStack() as exits:
+
+        async def start(*options: str) -> DevUnderTest:
+            process = await asyncio.create_subprocess_exec(
+                *(*COMMAND, "dev", *options), cwd=tmp_path, env=environment(), stdout=asyncio.subprocess.PIPE
+            )
+            dev = DevUnderTest(process, tmp_path)
+            exits.push_async_callback(end, dev)
+            return dev
+
+        yield start
+
+
+async def end(dev: DevUnderTest) -> None:
+    if dev.process.returncode is None:
+        dev.process.kill()
+    await dev.process.wait()
+
+
+def environment() -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "TURNWRIGHT_"))}
+    return clean | {"PYTHONPATH": str(ROOT)}
+
+
+def processes() -> list[tuple[int, int]]:
+    """Every living process with its parent."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if state != "Z":
+            found.append((int(stat.parent.name), int(parent)))
+    return found
+
+
+async def until_gone(pids: set[int]) -> None:
+    async def gone() -> bool:
+        return not pids & {pid for pid, _ in processes()}
+
+    await until(gone)
+
+
+async def turnwright(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, *arguments),
+        cwd=folder,
+        env=environment(),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE_S):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_stranger_can_submit_something_at_once_and_ctrl_c_leaves_nothing_behind(start: Start) -> None:
+    dev = await start("--workers", "2")
+    await dev.ready()
+    code, out, err = await turnwright(
+        dev.folder, "submit", "hello", "--agent", "echo", "--session", "first", "--create", "--follow"
+    )
+    assert (code, out.strip().splitlines()[-1]) == (0, "You said: hello"), err
+    assert "Temporal was not told" not in err, "it finds the Temporal of this folder by itself"
+    children = dev.children()
+    assert len(children) == 3
+    dev.process.send_signal(signal.SIGINT)
+    assert await dev.ended() == 0
+    await until_gone(children)
+    assert not (dev.folder / ".turnwright" / "dev.json").exists()
+    code, out, _ = await turnwright(dev.folder, "journal", "verify")
+    assert code == 0, out
+    again = await start()
+    await again.ready()
+    code, out, _ = await turnwright(dev.folder, "turns", "--json")
+    assert [turn["status"] for turn in json.loads(out)["turns"]] == ["completed"]
+
+
+async def test_a_killed_dev_leaves_no_process_and_its_folder_can_be_used_again(start: Start) -> None:
+    dev = await start()
+    await dev.ready()
+    children = dev.children()
+    dev.process.kill()
+    await dev.process.wait()
+    await until_gone(children)
+    again = await start()
+    await again.ready()
+
+
+async def test_a_second_dev_in_the_folder_says_so_and_disturbs_nothing(start: Start) -> None:
+    dev = await start()
+    info = await dev.ready()
+    code, out, err = await turnwright(dev.folder, "dev")
+    assert (code, out) == (3, "")
+    assert f"runs in this folder already (process {dev.process.pid}, {info['ui_url']})" in err
+    assert dev.children()
+
+
+async def test_a_worker_that_ends_is_started_again(start: Start, tmp_path: Path) -> None:
+    dev = await start()
+    await dev.ready()
+    driver_pids = {pid for pid in dev.children() if "worker" in command_of(pid)}
+    os.kill(driver_pids.pop(), signal.SIGKILL)
+
+    async def back() -> bool:
+        return (tmp_path / ".turnwright" / "worker-1.log").read_text().count("presence_held") == 2
+
+    await until(back)
+
+
+async def test_agents_that_cannot_be_found_end_it_with_one_line(start: Start, tmp_path: Path) -> None:
+    code, _, err = await turnwright(tmp_path, "dev", "--agents", "nowhere.agents:registry")
+    assert code == 3
+    assert "worker-1 did not start: error: 'nowhere.agents:registry': there is no module nowhere" in err
+    assert not [pid for pid, _ in processes() if str(tmp_path) in command_of(pid)]
+
+
+async def test_agents_stand_in_the_folder_it_is_called_in(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from turnwright.activities import Agent\n"
+        "agents = [Agent('parrot', 'scripted:x', model_settings={'steps': [{'say': 'Hello!'}]})]\n"
+    )
+    dev = await start("--agents", "mine:agents")
+    await dev.ready()
+    code, out, err = await turnwright(
+        tmp_path, "submit", "x", "--agent", "parrot", "--session", "first", "--create", "--follow"
+    )
+    assert (code, out.strip().splitlines()[-1]) == (0, "Hello!"), err
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
