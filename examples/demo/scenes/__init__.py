@@ -12,6 +12,7 @@ from examples.demo.scenes import (
     pause,
     rebuild,
     steer,
+    verify,
 )
 
 SCENES: tuple[Scene, ...] = (
@@ -25,4 +26,5 @@ SCENES: tuple[Scene, ...] = (
     steer.SCENE,
     lost_temporal.SCENE,
     rebuild.SCENE,
+    verify.SCENE,
 )
