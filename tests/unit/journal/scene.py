@@ -245,16 +245,23 @@ class Scene:
         )
 
     def fail_model(
-        self, failure: FailureClass = "transient", *, ordinal: int = 1, after_s: float | None = None
+        self,
+        failure: FailureClass = "transient",
+        *,
+        ordinal: int = 1,
+        after_s: float | None = None,
+        epoch: int | None = None,
+        message: str = "it broke",
     ) -> Step:
+        """An attempt fails."""
         return self.run(
             FailModel(
                 turn_id=self.turn,
-                epoch=self.machine.control.epoch,
+                epoch=self.machine.control.epoch if epoch is None else epoch,
                 step=self._step,
                 ordinal=ordinal,
                 failure=failure,
-                message="it broke",
+                message=message,
                 retry_after_s=after_s,
             )
         )
@@ -311,15 +318,22 @@ class Scene:
             )
         )
 
-    def settle_call(self, call_id: str, outcome: Literal["succeeded", "failed", "run_again", "unknown"]) -> Step:
-        """The tool's reconcile hook answers."""
+    def settle_call(
+        self,
+        call_id: str,
+        outcome: Literal["succeeded", "failed", "run_again", "unknown"],
+        *,
+        ordinal: int | None = None,
+    ) -> Step:
+        """The tool's reconcile hook answers, about the last attempt unless told otherwise."""
         known = self.active.call(call_id)
+        last = 1 if known is None else known.ordinal
         return self.run(
             SettleCall(
                 turn_id=self.turn,
                 epoch=self.machine.control.epoch,
                 step=self._step,
-                ordinal=1 if known is None else known.ordinal,
+                ordinal=last if ordinal is None else ordinal,
                 call_id=call_id,
                 outcome=outcome,
             )

@@ -11,208 +11,47 @@ from typing import Any, Literal, TypeAlias
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy as Strategy
 
-from tests.unit.journal.expectations import expected
-from tests.unit.journal.policies import Kind, asking
-from tests.unit.journal.scene import SPECS, USAGE, Settled, call, definition
-from tests.unit.journal.thread_machine import Step, ThreadMachine
+from tests.unit.journal.people import PeopleOfAThread
+from tests.unit.journal.scene import SPECS, USAGE, call
+from tests.unit.journal.thread_machine import Step
 from tests.unit.journal.well_behaved import WellBehaved
-from tests.unit.journal.world import Attempt, World, check_request
+from tests.unit.journal.world import Attempt, check_request
 from turnwright.journal.actions import Delay, ModelOp, Op, ReconcileOp, ToolOp, Work
 from turnwright.journal.commands import (
-    CancelSession,
-    CancelThread,
-    CancelTurn,
     ClaimRun,
-    ClientCommand,
-    CloseSession,
-    CloseThread,
-    CreateSession,
     FailModel,
     FinishTool,
-    IfBusy,
-    Inject,
     InterruptModel,
     Look,
-    PauseSession,
-    PauseThread,
-    PauseTurn,
-    Reconcile,
     RequestModel,
-    Respond,
     RespondModel,
-    ResumeSession,
     ResumeThread,
-    ResumeTurn,
-    RetryTurn,
-    SessionCommand,
     SettleCall,
     StartTool,
-    Steer,
-    Submit,
-    TurnCommand,
 )
-from turnwright.journal.control import ActiveTurn
 from turnwright.journal.decide.retry_policy import POLICY
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
-from turnwright.journal.entries.turn import OnFailure
-from turnwright.journal.ids import turn_id
-from turnwright.journal.messages import Block, Text, user
+from turnwright.journal.messages import Block, Text
 
 PRESENCES = ("w1", "w2", "w3")
 TOOLS = (*SPECS, "no such tool")
-TURN_KINDS = ("steer", "pause", "resume", "resume_stale", "cancel", "retry", "respond", "reconcile")
-THREAD_KINDS = ("pause", "resume", "resume", "resume", "resume_stale")
 PRESENCE_MOVES = ("dies", "lapses", "expires", "returns", "returns", "returns")
-TURNS_QUEUED = 4
 HookOutcome: TypeAlias = Literal["succeeded", "failed", "run_again", "unknown"]
 
 hook_outcomes: Strategy[HookOutcome] = st.sampled_from(["succeeded", "failed", "run_again", "unknown"])
-settlements: Strategy[Settled] = st.sampled_from(["succeeded", "failed", "run_again"])
 reasons: Strategy[InterruptReason] = st.sampled_from(["cancelled", "lost", "drained"])
 failures: Strategy[FailureClass] = st.sampled_from(sorted(POLICY))
 outcomes: Strategy[ToolOutcome] = st.sampled_from(
     [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained"]
 )
 seconds = st.sampled_from([-5.0, 0.1, 1.0, 30.0, 200.0])
-rarely = st.integers(0, 40).map(lambda n: n == 7)
 
 
-class ThreadHistories(RuleBasedStateMachine):
-    """Random histories of one thread."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.world = World()
-        self.number = 0
-
-    @property
-    def machine(self) -> ThreadMachine:
-        return self.world.machine
-
-    @property
-    def active(self) -> ActiveTurn:
-        active = self.machine.control.active
-        assert active is not None, "a precondition of the rule"
-        return active
-
-    def new(self, what: str) -> str:
-        self.number += 1
-        return f"{what}-{self.number}"
-
-    # -- the setting ------------------------------------------------------------------------------
-
-    @initialize(
-        asks=st.booleans(), deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from([None, "approve"]),
-        kind=st.sampled_from(["approval", "form"]), limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
-    )  # fmt: skip
-    def begin(
-        self, asks: bool, deadline_s: float | None, on_expiry: str | None, kind: Kind, limits: dict[str, float]
-    ) -> None:
-        self.agent = definition(**limits)
-        if asks:
-            policy = asking("send", "look", kind=kind, deadline_s=deadline_s, on_expiry=on_expiry)
-            self.machine.policy = policy
-        self.submit("enqueue", None)
-
-    # -- people -------------------------------------------------------------------------------------
-
-    @precondition(lambda self: len(self.machine.queue) < TURNS_QUEUED)
-    @rule(
-        if_busy=st.sampled_from([*["enqueue"] * 4, "reject", "interrupt"]),
-        on_failure=st.sampled_from([None, "hold", "continue"]),
-    )
-    def submit(self, if_busy: IfBusy, on_failure: OnFailure | None) -> None:
-        request = self.new("submit")
-        turn = turn_id(self.machine.key, request)
-        self.world.do(
-            Submit(request_id=request, turn_id=turn, input=user("do"), if_busy=if_busy, on_failure=on_failure)
-        )
-
-    @precondition(lambda self: not self.machine.control.injected)
-    @rule()
-    def inject(self) -> None:
-        self.world.do(Inject(request_id=self.new("inject"), message=user("material")))
-
-    @precondition(lambda self: self.machine.turns)
-    @rule(data=st.data(), looked=st.booleans())
-    def command_a_turn(self, data: st.DataObject, looked: bool) -> None:
-        target = data.draw(st.sampled_from(self._targets()))
-        if looked:
-            self.world.do(Look(turn_id=target))
-        command = self._turn_command(data.draw(st.sampled_from(self._kinds(target))), target, data)
-        code = expected(command, self.world.auditor, self.machine.session) if looked else None
-        step = self.world.do(command)
-        if looked:
-            assert (step.rejection.code if step.rejection else None) == code
-
-    def _kinds(self, target: str) -> list[str]:
-        """Every command, and those more often that have something to change."""
-        turn = self.world.auditor.turns[target]
-        unknown = any(known.unknown for known in turn.calls.values())
-        likely = {"retry": turn.phase == "failed", "resume": turn.pause != "none"}
-        likely |= {"respond": bool(turn.questions), "reconcile": unknown}
-        return [*TURN_KINDS, *(kind for kind, is_likely in likely.items() if is_likely for _ in range(4))]
-
-    def _targets(self) -> list[str]:
-        """Mostly the turn that counts: the active one, the front, the one that failed last."""
-        active, queue, failed = self.machine.control.active, self.machine.queue, self.machine.control.failed
-        counting = [t.turn_id for t in (active, queue[0] if queue else None, failed) if t is not None]
-        return counting * 3 + list(self.machine.turns)
-
-    def _turn_command(self, kind: str, target: str, data: st.DataObject) -> TurnCommand:
-        it: dict[str, Any] = {"request_id": self.new(kind), "turn_id": target}
-        revision = self.machine.turns[target].revision
-        audited = self.world.auditor.turns[target]
-        match kind:
-            case "steer":
-                return Steer(**it, message=user("also"))
-            case "pause":
-                return PauseTurn(**it)
-            case "resume" | "resume_stale":
-                return ResumeTurn(**it, revision=revision - (kind == "resume_stale"))
-            case "cancel":
-                return CancelTurn(**it)
-            case "retry":
-                return RetryTurn(**it)
-            case "respond":
-                question = data.draw(st.sampled_from([*audited.questions, "q-none"]))
-                resolution = data.draw(st.sampled_from(["approve", "deny"]))
-                return Respond(**it, interaction_id=question, resolution=resolution, answer={"value": 1})
-            case _:
-                called = data.draw(st.sampled_from([*list(audited.calls)[-3:], "c-none"]))
-                return Reconcile(**it, call_id=called, outcome=data.draw(settlements))
-
-    @rule(kind=st.sampled_from(THREAD_KINDS), end=rarely, close=rarely)
-    def command_the_thread(self, kind: str, end: bool, close: bool) -> None:
-        kind = "cancel" if end else "close" if close else kind
-        request = self.new(kind)
-        revision = self.machine.control.pause.revision
-        commands: dict[str, ClientCommand] = {
-            "pause": PauseThread(request_id=request),
-            "resume": ResumeThread(request_id=request, revision=revision),
-            "resume_stale": ResumeThread(request_id=request, revision=revision - 1),
-            "cancel": CancelThread(request_id=request),
-            "close": CloseThread(request_id=request, mode="cancel" if self.number % 2 else "finish"),
-        }
-        self.world.do(commands[kind])
-
-    @rule(kind=st.sampled_from(THREAD_KINDS), end=rarely, close=rarely)
-    def command_the_session(self, kind: str, end: bool, close: bool) -> None:
-        kind = "cancel" if end else "close" if close else kind
-        request = self.new(kind)
-        revision = self.machine.session.pause.revision
-        commands: dict[str, SessionCommand] = {
-            "pause": PauseSession(request_id=request),
-            "resume": ResumeSession(request_id=request, revision=revision),
-            "resume_stale": ResumeSession(request_id=request, revision=revision - 1),
-            "cancel": CancelSession(request_id=request),
-            "close": CloseSession(request_id=request, mode="cancel" if self.number % 2 else "finish"),
-        }
-        self.world.do_session(commands[kind])
-        assert not self.world.do_session(CreateSession(request_id=request)), "a session is created once"
+class ThreadHistories(PeopleOfAThread):
+    """Random histories of one thread: its people, a worker that gets on with it, and everybody who does not."""
 
     # -- a worker that gets on with it ----------------------------------------------------------------
 
@@ -410,7 +249,7 @@ class ThreadHistories(RuleBasedStateMachine):
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TestThreadHistories = ThreadHistories.TestCase
 TestThreadHistories.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=QUIET
+    max_examples=250, stateful_step_count=50, deadline=None, suppress_health_check=QUIET
 )
 
 
