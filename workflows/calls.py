@@ -15,7 +15,7 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import FailureError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Claimed, ClaimInput, Next, OpRef, StepInput, ThreadInput
@@ -39,7 +39,7 @@ async def journal_call(name: str, given: object, result_type: type[Any]) -> Any:
             schedule_to_close_timeout=timedelta(seconds=LOCAL_TIMEOUT_S),
             retry_policy=_RETRY_LOCAL,
         )
-    except ActivityError:
+    except FailureError:
         return await _scheduled(name, given, result_type, "the journal could not be reached at once")
 
 

@@ -21,7 +21,6 @@ from turnwright.activities.runtime.stop import Stop
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import RunCommand, Testimony
-from turnwright.journal.control import Claim
 from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.thread_script import Outcome
@@ -31,9 +30,12 @@ SILENCE_S_MAX = HEARTBEAT_TIMEOUT_S * 0.6
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Attempt:
-    """One attempt of an operation, from claim to report."""
+    """One attempt of an operation, from claim to report.
+
+    `lost` is what is reported of an attempt that claimed and then broke before its report.
+    """
 
     parts: Parts
     given: StepInput
@@ -43,6 +45,7 @@ class Attempt:
     presence: str
     stop: Stop
     pulse: Pulse
+    lost: Testimony | None = None
 
     @classmethod
     def begin(cls, parts: Parts, given: StepInput) -> Attempt:
@@ -68,6 +71,7 @@ class Attempt:
         except InvalidInput:
             log.exception("report_not_storable", what=type(testimony).__name__)
             outcome = await self.commit(otherwise)
+        self.lost = None
         if outcome.control.epoch != self.given.epoch or self.pulse.lost:
             await quietly(self.parts.waker.thread(self.key))
         if outcome.checkpoint_due:
@@ -78,8 +82,13 @@ class Attempt:
         """The outcome's action as it crosses Temporal."""
         return next_of(outcome.action, outcome.control.seq)
 
-    def refused(self, outcome: Outcome, claim: Claim | None) -> Next | None:
-        """What to do when the claim was refused; None: another attempt of this process left it without a report.
+    async def forsake(self) -> None:
+        """Give the claim back, if there is one without a report."""
+        if self.lost is not None:
+            await self.report(self.lost, self.lost)
+
+    def refused(self, outcome: Outcome) -> Next:
+        """What to do when the claim was refused.
 
         Raises:
             ApplicationError: others take this process for dead; let another attempt begin under its new presence.
@@ -88,9 +97,6 @@ class Attempt:
         log.info("operation_not_claimed", code=code)
         if code == "presence_lost":
             raise given_back("PresenceLost", str(outcome.rejection), self.parts.settings.give_back_s)
-        ours = claim is not None and claim.presence == self.presence
-        if code == "held" and ours and claim is not None and claim.nonce not in self.parts.attempts:
-            return None
         return self.next_of(outcome)
 
     async def state(self) -> AgentState:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NoReturn
 
 import structlog
 from temporalio import activity
@@ -30,7 +29,6 @@ log = structlog.get_logger(__name__)
 async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
     """Run `carry_out` to its end, heartbeating."""
     attempt = Attempt.begin(parts, given)
-    parts.attempts.add(attempt.nonce)
     work = asyncio.ensure_future(carry_out(attempt))
     beat = asyncio.create_task(attempt.pulse.run())
     try:
@@ -44,11 +42,12 @@ async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], 
     except JournalError as error:
         log.exception("journal_refuses")
         raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not repeat for ever
-        _give_up(error, parts.settings.broken_attempts_max)
+    except Exception as error:
+        log.exception("operation_broke", attempt=activity.info().attempt)
+        await attempt.forsake()
+        raise _broken(error, parts.settings.broken_attempts_max) from error
     finally:
         beat.cancel()
-        parts.attempts.discard(attempt.nonce)
 
 
 async def _listen(attempt: Attempt, work: asyncio.Future[Next]) -> None:
@@ -60,8 +59,6 @@ async def _listen(attempt: Attempt, work: asyncio.Future[Next]) -> None:
             attempt.stop.ask("drained")
 
 
-def _give_up(error: Exception, attempts_max: int) -> NoReturn:
-    attempt = activity.info().attempt
-    log.error("operation_broke", attempt=attempt, exc_info=error)
-    message = f"{type(error).__name__}: {error}"
-    raise ApplicationError(message, type="OperationBroke", non_retryable=attempt >= attempts_max) from error
+def _broken(error: Exception, attempts_max: int) -> ApplicationError:
+    last = activity.info().attempt >= attempts_max
+    return ApplicationError(f"{type(error).__name__}: {error}", type="OperationBroke", non_retryable=last)

@@ -70,15 +70,12 @@ async def model_step(attempt: Attempt) -> Next:
     model = None if active is None else active.model
     if outcome.rejection is None and model is not None:
         return await _carry_out(Call(attempt, definition, model.ordinal), attempt.watched(outcome, model.ordinal))
-    refused = attempt.refused(outcome, None if model is None else model.claim)
-    if refused is not None or model is None:
-        return refused or attempt.next_of(outcome)
-    lost = InterruptModel(**Call(attempt, definition, model.ordinal).base, reason="lost")
-    return await attempt.report(lost, lost)
+    return attempt.refused(outcome)
 
 
 async def _carry_out(call: Call, watched: Watched) -> Next:
     attempt = call.attempt
+    attempt.lost = InterruptModel(**call.base, reason="lost")
     await attempt.parts.boundary("model:claimed")
     with attempt.parts.watcher.watching(watched):
         ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)

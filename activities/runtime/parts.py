@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
@@ -19,8 +19,7 @@ from turnwright.workflows.waking import Waker
 class Parts:
     """One of each, for all activities of a process.
 
-    `presence` gives the process's presence id at the moment. `attempts` holds the nonces of the attempts that
-    are under way in this process: a claim of ours that is not among them was forgotten.
+    `presence` gives the process's presence id at the moment.
     """
 
     journal: Journal
@@ -31,5 +30,4 @@ class Parts:
     watcher: Watcher
     presence: Callable[[], str]
     settings: ActivitySettings
-    attempts: set[str] = field(default_factory=set)
     boundary: Boundary = pass_by

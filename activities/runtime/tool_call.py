@@ -65,7 +65,8 @@ async def tool_call(attempt: Attempt) -> Next:
     )
     call = call_of(outcome, given)
     if outcome.rejection is not None or call is None:
-        return await _not_claimed(attempt, outcome, call)
+        return attempt.refused(outcome)
+    attempt.lost = _finish(attempt, call, "lost")
     if asked is None or tool is None:
         gone = _finish(attempt, call, "error", NOT_ASKED)
         return await attempt.report(gone, gone)
@@ -104,14 +105,6 @@ def context_of(attempt: Attempt, state: AgentState, call: CallOperation) -> Tool
         attempt=call.ordinal,
         state=state,
     )
-
-
-async def _not_claimed(attempt: Attempt, outcome: Committed, call: CallOperation | None) -> Next:
-    refused = attempt.refused(outcome, None if call is None else call.claim)
-    if refused is not None or call is None:
-        return refused or attempt.next_of(outcome)
-    lost = _finish(attempt, call, "lost")
-    return await attempt.report(lost, lost)
 
 
 async def _carry_out(claimed: Claimed, watched: Watched) -> Next:

@@ -22,6 +22,7 @@ from turnwright.activities.agent import Agent
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
+from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.commands import (
     CancelTurn,
@@ -215,8 +216,8 @@ class Cluster:
         settings: ActivitySettings = SETTINGS,
         tools: ToolHost | None = None,
         models: Model | None = None,
+        boundary: Boundary = pass_by,
         cached: int = CACHED,
-        activities: type[Activities] = Activities,
     ) -> LocalWorker:
         """Start a worker in this process; it ends with the test."""
         name = f"worker-{next(_numbers)}"
@@ -225,7 +226,9 @@ class Cluster:
         self._stack.push_async_callback(journal.close)
         hold = await journal.driver.hold_presence(name, {}, lease_s=NEVER_LAPSES_S)
         waker = Waker(client, self.journal_id, self.queue)
-        made = activities(journal, waker, Registry(agents), lambda: name, settings, models=models, tools=tools)
+        made = Activities(
+            journal, waker, Registry(agents), lambda: name, settings, models=models, tools=tools, boundary=boundary
+        )
         await made.start()
         self._stack.push_async_callback(made.stop)
         await self._stack.enter_async_context(temporal_worker(client, self.queue, made, name, cached))
