@@ -1,0 +1,72 @@
+"""An agent's own limits fail the turn, by name."""
+
+from tests.unit.journal.scene import Scene, call, definition, must
+from turnwright.journal.messages import Usage
+
+
+def test_a_turn_over_its_steps_fails_when_it_would_begin_the_next() -> None:
+    scene = Scene(agent=definition(max_steps=2))
+    (call_id,) = scene.calling("look")
+    must(scene.start(call_id))
+    must(scene.finish(call_id))
+    must(scene.request())
+    must(scene.respond_model(call("look")))
+    (second,) = scene.calls
+    must(scene.start(second.call_id))
+    must(scene.finish(second.call_id))
+    assert (scene.status.phase, scene.status.code) == ("failed", "max_steps")
+
+
+def test_the_last_step_may_complete_the_turn() -> None:
+    scene = Scene(agent=definition(max_steps=1)).thinking()
+    must(scene.respond_model())
+    assert scene.status.phase == "completed"
+
+
+def test_a_steer_in_the_last_step_cannot_be_seen_any_more_and_waits_for_a_retry() -> None:
+    scene = Scene(agent=definition(max_steps=1)).thinking()
+    must(scene.steer("one more thing"))
+    must(scene.respond_model())
+    assert scene.status.code == "max_steps"
+    must(scene.retry())
+    must(scene.claim())
+    must(scene.request())
+    assert scene.machine.state.context[-1].text == "one more thing"
+
+
+def test_a_turn_over_its_tokens_fails_and_its_calls_never_run() -> None:
+    scene = Scene(agent=definition(max_tokens=100)).thinking()
+    must(scene.respond_model(call("send"), usage=Usage(requests=1, input_tokens=60, output_tokens=40)))
+    assert scene.status.code == "max_tokens"
+    assert "tool.started" not in scene.types()
+
+
+def test_tokens_of_failed_interrupted_and_late_attempts_count_as_well() -> None:
+    scene = Scene(agent=definition(max_tokens=1_000)).thinking()
+    must(scene.interrupt_model("drained"))
+    must(scene.request())
+    must(scene.respond_model(call("look"), ordinal=2))
+    must(scene.respond_model(call("look"), ordinal=1))
+    assert scene.active.tokens == 45
+
+
+def test_an_answer_that_ends_the_turn_is_not_lost_to_a_limit() -> None:
+    scene = Scene(agent=definition(max_tokens=10)).thinking()
+    must(scene.respond_model(usage=Usage(requests=1, input_tokens=60, output_tokens=40)))
+    assert scene.status.phase == "completed"
+
+
+def test_time_spent_in_tools_has_a_limit_and_waiting_does_not_count() -> None:
+    scene = Scene(agent=definition(tool_time_s=10))
+    call_id = scene.unknown()
+    scene.wait(100_000)
+    must(scene.reconcile(call_id, "run_again"))
+    must(scene.start(call_id))
+    must(scene.finish(call_id, ordinal=2, duration_ms=9_999))
+    assert scene.status.phase == "running"
+    must(scene.request())
+    must(scene.respond_model(call("look")))
+    (second,) = scene.calls
+    must(scene.start(second.call_id))
+    must(scene.finish(second.call_id, duration_ms=1))
+    assert scene.status.code == "tool_time"
