@@ -6,6 +6,7 @@ Exit codes: 0 all promises kept, 1 a promise broken, 2 something needed is missi
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from turnwright.worker.logs import configure_logs
 from turnwright.worker.temporal_server import TemporalServerError
 
 KEPT, BROKEN, MISSING, INTERRUPTED = 0, 1, 2, 130
+GONE = "At the end no process is left"
 NEEDED = (LocalModelError, TemporalServerError, TurnwrightError, WorkerTrouble, TimeoutError, OSError)
 
 
@@ -35,10 +37,13 @@ async def show(place: Place, screen: Screen) -> int:
         for number, scene in enumerate(SCENES, start=1):
             screen.scene(number, scene.title)
             await scene.perform(stage)
+        pids = stage.pids
+    left = sorted(pid for pid in pids if is_running(pid))
+    board.saw("end", GONE, f"{len(pids)} started, running: {', '.join(map(str, left)) or 'none'}", ok=not left)
     screen.scene(len(SCENES) + 1, "What was promised, and what was seen")
     screen.show(board.table())
     kept = sum(row.ok for row in board.rows)
-    screen.say(f"{kept} of {len(board.rows)} promises kept in {screen.elapsed_s:.0f} s; no process is left", "bold")
+    screen.say(f"{kept} of {len(board.rows)} promises kept in {screen.elapsed_s:.0f} s", "bold")
     return KEPT if board.kept else BROKEN
 
 
@@ -59,6 +64,15 @@ def main() -> int:
             return MISSING
         finally:
             screen.say(f"look at it: TURNWRIGHT_CONFIG={folder}/turnwright.toml .venv/bin/turnwright turns")
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process with that id is there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def relative(folder: Path) -> Path:

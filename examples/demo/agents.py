@@ -28,7 +28,7 @@ writer = Agent(
     MODEL_NAME,
     base_url=BASE_URL,
     instructions="You write for people who like clear words.",
-    model_settings={"temperature": 0.2, "max_tokens": 240, "seed": 7},
+    model_settings={"temperature": 0.2, "max_tokens": 160, "seed": 7},
 )
 desk = Agent("desk", "scripted:desk", tools=[list_files, read_file, write_file, append_ledger])
 

@@ -77,6 +77,11 @@ class Crew:
         return sum(worker.child.is_running for worker in self._workers)
 
     @property
+    def pids(self) -> frozenset[int]:
+        """The processes of all who were ever there."""
+        return frozenset(worker.child.pid for worker in self._workers)
+
+    @property
     def names(self) -> str:
         """Who is there."""
         return " and ".join(worker.name for worker in self._workers if worker.child.is_running)

@@ -59,6 +59,10 @@ def _output(blocks: Iterable[Block]) -> str:
     return f", {said(blocks)}" if blocks else ""
 
 
+def _kept(partial: Iterable[Block]) -> str:
+    return f"; kept: {said(partial)}" if partial else ""
+
+
 def _attempt(ordinal: int) -> str:
     return "" if ordinal == 1 else f", attempt {ordinal}"
 
@@ -69,7 +73,7 @@ _TABLE: dict[type, Callable[[Entry, Any, Name], str]] = {
     InputSteered: lambda _, p, __: f"steered: “{short(p.message.text)}”",
     ModelRequested: lambda e, p, name: f"step {e.step}: {name(p.presence)} asks the model{_attempt(p.ordinal)}",
     ModelResponded: lambda e, p, _: f"step {e.step}: the model: {said(p.blocks)}",
-    ModelInterrupted: lambda _, p, __: f"the model call ended ({p.reason}); kept: {said(p.partial)}",
+    ModelInterrupted: lambda _, p, __: f"the model call ended: {p.reason}{_kept(p.partial)}",
     ModelFailed: lambda _, p, __: f"the model call failed ({p.failure}): {short(p.message)}",
     ToolStarted: lambda _, p, name: f"{name(p.presence)} starts {p.name}{_attempt(p.ordinal)}",
     ToolFinished: lambda _, p, __: f"{p.name}: {p.outcome}{_output(p.output)}",

@@ -25,7 +25,7 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.messages import Message
 from turnwright.worker.temporal_server import TemporalServer
 
-SEEN_TIMEOUT_S = 60.0
+SEEN_TIMEOUT_S = 90.0
 TOLD_TIMEOUT_S = 2.0
 WORKERS = 2
 USER, SESSION = "you", "the shop"
@@ -115,6 +115,12 @@ class Stage:
         """Wait until the entry was told, so that the lines on the screen are in order."""
         with suppress(TimeoutError):
             await self.until(lambda: self._told.get(turn.id, 0) >= entry.seq, "it is told", TOLD_TIMEOUT_S)
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Every process that was started and should be gone at the end."""
+        others = {self.model.pid or 0, self.temporal.pid if self.temporal.is_running else 0}
+        return self.crew.pids | (others - {0})
 
     async def hush(self) -> None:
         """Tell no more of turns that have not ended."""

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from examples.demo.__main__ import GONE
 from examples.demo.scenes import SCENES
 from examples.local_model import installed
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 280
-PROMISES = [promised for scene in SCENES for promised in scene.promises]
+PROMISES = [*(promised for scene in SCENES for promised in scene.promises), GONE]
 
 pytestmark = [
     pytest.mark.slow,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from examples.demo.scene import Saw, Scene
-from examples.demo.stage import SEEN_TIMEOUT_S, Stage
+from examples.demo.stage import SEEN_TIMEOUT_S, Stage, Unseen
 from examples.demo.streaming import tokens_written
 from examples.demo.takeover import Takeover, kill_and_watch
 from turnwright.client import Turn
@@ -23,12 +23,13 @@ async def play(stage: Stage, saw: Saw) -> None:
         claim = await stage.entry(turn, lambda e: isinstance(e.payload, ModelRequested))
         written = await tokens_written(stage.model.base_url, TOKENS_MIN, SEEN_TIMEOUT_S)
         stage.screen.say(f"the model has written {written} tokens of its answer")
-        takeover = await kill_and_watch(stage, turn, claim)
-        text = await stage.answer(turn)
-        if takeover.entry.type == claim.type:
-            await judge(saw, turn, takeover, text)
-            return
-        await stage.full_crew()
+        try:
+            takeover = await kill_and_watch(stage, turn, claim)
+        except Unseen:  # the turn had ended
+            await stage.full_crew()
+            continue
+        await judge(saw, turn, takeover, await stage.answer(turn))
+        return
 
 
 async def judge(saw: Saw, turn: Turn, takeover: Takeover, text: str) -> None:
