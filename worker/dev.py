@@ -7,6 +7,7 @@ stop before Temporal does. A worker that ends by itself is started again.
 import asyncio
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -76,6 +77,7 @@ class Dev:
             log_file=place.folder / "temporal.log",
         )
         self._workers: dict[str, Child] = {}
+        self._frozen_since_s: dict[str, float] = {}
 
     def stop(self) -> None:
         """End everything."""
@@ -164,6 +166,7 @@ class Dev:
     async def _watch(self) -> None:
         """Start again what ends by itself."""
         while not await self._stopped_within(WATCH_S):
+            self._kill_frozen()
             for label in [label for label, child in self._workers.items() if not child.is_running]:
                 log.warning("worker_ended", worker=label, again_in_s=RESTART_WAIT_S)
                 if await self._stopped_within(RESTART_WAIT_S):
@@ -173,6 +176,16 @@ class Dev:
             if not self._server.is_running:
                 log.warning("temporal_ended", again_in_s=RESTART_WAIT_S)
                 await self._server.start()
+
+    def _kill_frozen(self) -> None:
+        """End workers that somebody stopped: one that stands inside a transaction blocks all who write to the file."""
+        now_s = time.monotonic()
+        for label, child in self._workers.items():
+            if not process_is_stopped(child.pid):
+                self._frozen_since_s.pop(label, None)
+            elif now_s - self._frozen_since_s.setdefault(label, now_s) > self._settings.lease_s:
+                log.warning("worker_frozen", worker=label, pid=child.pid, then="it is killed and started again")
+                child.kill()
 
     async def _stopped_within(self, seconds: float) -> bool:
         try:
@@ -185,6 +198,14 @@ class Dev:
         limit_s = self._settings.drain_timeout_s + self._settings.cancel_grace_s + STOP_MARGIN_S
         await asyncio.gather(*(child.stop(limit_s) for child in self._workers.values()))
         await self._server.stop()
+
+
+def process_is_stopped(pid: int) -> bool:
+    """Whether a signal has stopped the process (a debugger's prompt has not). Only Linux tells so cheaply."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
+    except (OSError, IndexError):
+        return False
 
 
 def _usual(port: int) -> int | None:

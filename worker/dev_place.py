@@ -6,7 +6,6 @@ What the file says counts only while the lock is held.
 
 import json
 import os
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,8 +43,7 @@ class DevPlace:
             DevRunning: another dev has it; says where.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            (self.folder / ".gitignore").open("x", encoding="utf-8").write("*\n")
+        (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
         descriptor = open_lock(self.folder / "dev.lock")
         if not try_lock(descriptor):
             os.close(descriptor)

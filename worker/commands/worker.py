@@ -9,7 +9,7 @@ import typer
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
-from turnwright.worker.invocation import Invocation, journal_url_of
+from turnwright.worker.invocation import Invocation, journal_url_of, with_dev_address
 from turnwright.worker.leaving import MARGIN_S, run_until_signalled
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
@@ -26,7 +26,8 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     def worker(agents: Agents = None, journal: Journal = None, label: Label = "worker") -> None:
         """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second one does not wait."""
         with told(Screen(as_json=False)):
-            run_worker(invocation.settings(agents=agents, journal_url=journal_url_of(journal)), label)
+            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
+            run_worker(with_dev_address(settings), label)
 
 
 def run_worker(settings: Settings, label: str) -> None:

@@ -5,10 +5,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -55,9 +56,9 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     """Start `turnwright dev` in the test's folder."""
     async with AsyncExitStack() as exits:
 
-        async def start(*options: str) -> DevUnderTest:
+        async def start(*options: str, **settings: str) -> DevUnderTest:
             process = await asyncio.create_subprocess_exec(
-                *(*COMMAND, "dev", *options), cwd=tmp_path, env=environment(), stdout=asyncio.subprocess.PIPE
+                *(*COMMAND, "dev", *options), cwd=tmp_path, env=environment(settings), stdout=asyncio.subprocess.PIPE
             )
             dev = DevUnderTest(process, tmp_path)
             exits.push_async_callback(end, dev)
@@ -72,9 +73,10 @@ async def end(dev: DevUnderTest) -> None:
     await dev.process.wait()
 
 
-def environment() -> dict[str, str]:
+def environment(settings: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    told = {f"TURNWRIGHT_{name.upper()}": value for name, value in settings.items()}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "TURNWRIGHT_"))}
-    return clean | {"PYTHONPATH": str(ROOT)}
+    return clean | told | {"PYTHONPATH": str(ROOT)}
 
 
 def processes() -> list[tuple[int, int]]:
@@ -153,11 +155,14 @@ async def test_a_second_dev_in_the_folder_says_so_and_disturbs_nothing(start: St
     assert dev.children()
 
 
-async def test_a_worker_that_ends_is_started_again(start: Start, tmp_path: Path) -> None:
-    dev = await start()
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_worker_that_ends_or_is_stopped_is_started_again(
+    start: Start, tmp_path: Path, how: signal.Signals
+) -> None:
+    dev = await start(lease_s="1")
     await dev.ready()
-    driver_pids = {pid for pid in dev.children() if "worker" in command_of(pid)}
-    os.kill(driver_pids.pop(), signal.SIGKILL)
+    [worker] = [pid for pid in dev.children() if "worker.main" in command_of(pid)]
+    os.kill(worker, how)
 
     async def back() -> bool:
         return (tmp_path / ".turnwright" / "worker-1.log").read_text().count("presence_held") == 2

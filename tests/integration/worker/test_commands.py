@@ -1,0 +1,113 @@
+"""`turnwright journal verify|rebuild|migrate|stats` from the terminal: what they say, and how they exit."""
+
+import json
+import logging  # noqa: TID251 - it is put back as it was
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from typer.testing import CliRunner, Result
+
+from turnwright.worker.main import build_app
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """The commands set up the logs of their process, which here is the tests'."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    structlog.reset_defaults()
+    root.handlers, root.level = handlers, level
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "new" / "journal.db"
+
+
+def call(file: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(build_app(), ["--journal", str(file), *arguments])
+
+
+def made(file: Path) -> None:
+    assert call(file, "journal", "migrate").exit_code == 0
+    for request in ("one", "two"):
+        submitted = call(
+            file, "submit", request, "--agent", "echo", "--session", "s", "--create", "--request-id", request
+        )
+        assert submitted.exit_code == 0, submitted.output
+
+
+def test_migrate_makes_a_journal_and_is_harmless_twice(file: Path) -> None:
+    first, second = (json.loads(call(file, "journal", "migrate", "--json").stdout) for _ in range(2))
+    assert first == second
+    assert first["schema_version"] >= 1
+
+
+def test_verify_proves_a_journal_and_exits_with_0(file: Path) -> None:
+    made(file)
+    said = call(file, "journal", "verify", "--json")
+    assert said.exit_code == 0
+    assert json.loads(said.stdout) == {"verified": {"proven": 3, "entries": 3, "erased": 0, "findings": 0}}
+    assert "all proven" in call(file, "journal", "verify", "--session", "s").stdout
+
+
+def test_verify_names_what_was_changed_and_exits_with_1(file: Path) -> None:
+    made(file)
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE entries SET type = 'turn.paused' WHERE entry_id = 'cmd:two:0'")
+    connection.close()
+    said = call(file, "journal", "verify", "--json")
+    assert said.exit_code == 1
+    finding = json.loads(said.stdout.splitlines()[0])["finding"]
+    assert (finding["check"], finding["seq"]) == ("chain", 2)
+    assert '"echo"' in finding["where"]
+    left = call(file, "journal", "rebuild")
+    assert left.exit_code == 1
+    assert "left as it is" in left.stdout
+
+
+def test_rebuild_says_how_much_it_wrote(file: Path) -> None:
+    made(file)
+    said = call(file, "journal", "rebuild", "--json")
+    assert said.exit_code == 0
+    assert json.loads(said.stdout) == {"rebuilt": 3, "kept": 0}
+
+
+def test_stats_counts_what_is_there(file: Path) -> None:
+    made(file)
+    counted = json.loads(call(file, "journal", "stats", "--json").stdout)
+    assert counted["counts"]["entries"] == 3
+    assert counted["turns"] == {"queued": 2}
+    assert counted["workers"] == []
+    assert "queued" in call(file, "journal", "stats").stdout
+
+
+@pytest.mark.parametrize("command", ["verify", "rebuild", "stats"])
+def test_a_journal_that_is_not_there_is_said_on_one_line_and_not_made(file: Path, command: str) -> None:
+    said = call(file, "journal", command)
+    assert said.exit_code == 3
+    assert said.stderr.startswith("error: there is no journal at")
+    assert len(said.stderr.splitlines()) == 1
+    assert not file.exists()
+
+
+def test_a_setting_that_cannot_be_used_is_said_on_one_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWRIGHT_LEASE_S", "soon")
+    said = call(file, "journal", "stats")
+    assert said.exit_code == 2
+    assert "TURNWRIGHT_LEASE_S" in said.stderr
+
+
+def test_the_version_is_told() -> None:
+    assert CliRunner().invoke(build_app(), ["--version"]).stdout.startswith("turnwright 0.")
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    shown = CliRunner().invoke(build_app(), [])
+    assert "dev" in shown.output
+    assert "Usage" in shown.output
