@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from turnwright.journal.agents import AgentDefinition, Effect
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
@@ -30,7 +30,9 @@ class ClientCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCommand(ClientCommand):
-    """Base of commands to one turn."""
+    """Base of commands to one turn. `DONE` is the verb people have for it: the turn is, or cannot be, so."""
+
+    DONE: ClassVar[str]
 
     turn_id: str
 
@@ -49,6 +51,8 @@ class Submit(ClientCommand):
 class Steer(TurnCommand):
     """Give a turn that has not finished another message."""
 
+    DONE: ClassVar[str] = "steered"
+
     message: Message
 
 
@@ -63,10 +67,14 @@ class Inject(ClientCommand):
 class PauseTurn(TurnCommand):
     """Stop at the next boundary."""
 
+    DONE: ClassVar[str] = "paused"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeTurn(TurnCommand):
     """End the turn's own pause; `revision` is the turn's, as the caller saw it."""
+
+    DONE: ClassVar[str] = "resumed"
 
     revision: int
 
@@ -75,15 +83,21 @@ class ResumeTurn(TurnCommand):
 class CancelTurn(TurnCommand):
     """Stop for good."""
 
+    DONE: ClassVar[str] = "cancelled"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryTurn(TurnCommand):
     """Put a failed turn back at the head."""
 
+    DONE: ClassVar[str] = "retried"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Respond(TurnCommand):
     """Answer an open interaction."""
+
+    DONE: ClassVar[str] = "answered"
 
     interaction_id: str
     resolution: str
@@ -93,6 +107,8 @@ class Respond(TurnCommand):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconcile(TurnCommand):
     """Say what became of a call whose outcome is unknown."""
+
+    DONE: ClassVar[str] = "reconciled"
 
     call_id: str
     outcome: Literal["succeeded", "failed", "run_again"]

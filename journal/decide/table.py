@@ -54,6 +54,5 @@ def decide_turn_command(context: Context, command: TurnCommand) -> Decision:
         return Rejection("unknown_turn", f"there is no turn {command.turn_id} on this thread")
     rule = TABLE.get((type(command), status.phase))
     if rule is None:
-        name = type(command).__name__
-        return Rejection("wrong_phase", f"{name} is not possible: the turn is {status.phase}")
+        return Rejection("wrong_phase", f"the turn cannot be {command.DONE}: it is {status.phase}")
     return rule(context, status, command)

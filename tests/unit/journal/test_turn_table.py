@@ -1,5 +1,6 @@
 """Every turn command in every state of a turn does what the specification's table says."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -20,6 +21,8 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.decide import table
 from turnwright.journal.turn_status import FINISHED
+
+NAMES_OF_THE_CODE = re.compile(r"[a-z][A-Z]|\b[A-Z]\w")
 
 
 def queued() -> Scene:
@@ -190,6 +193,14 @@ def test_a_command_does_in_a_state_what_the_table_says(state: str, command: str)
     else:
         assert f"{after.phase}/{after.pause}" == expected
         assert after.revision > before.revision
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("state", STATES)
+def test_a_rejection_is_told_in_words_for_people_and_never_in_names_of_the_code(state: str, command: str) -> None:
+    step = DO[command](MAKE[state]())
+    if step.rejection is not None:
+        assert NAMES_OF_THE_CODE.search(step.rejection.reason) is None, step.rejection.reason
 
 
 def test_the_codes_table_lists_exactly_the_combinations_that_are_accepted_in_some_state() -> None:
