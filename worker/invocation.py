@@ -4,6 +4,7 @@ Rule: settings are read when a command runs and not before, so `--help` works wh
 folder where `turnwright dev` runs, commands find its Temporal by themselves; anything said explicitly wins.
 """
 
+import getpass
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,9 +44,18 @@ class Invocation:
         return ClientSettings(
             journal_url=settings.journal_url,
             tenant=settings.tenant,
+            principal=settings.principal or system_user(),
             task_queue=settings.task_queue,
             temporal=lambda: connect(settings, lazy=True),
         )
+
+
+def system_user() -> str:
+    """Who sits at this terminal, as the operating system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without an account, as in many containers
+        return f"uid {os.getuid()}"
 
 
 def with_dev_address(settings: Settings, place: DevPlace | None = None) -> Settings:

@@ -46,6 +46,9 @@ class Settings(BaseSettings):
         description="the journal: sqlite:///path (a second slash before an absolute path) or postgresql://…",
     )
     tenant: Name = Field("default", description="the tenant of commands given on this machine")
+    principal: Name | None = Field(
+        None, description="who gives commands on this machine, for the records; else the system's user"
+    )
     agents: str | None = Field(None, description="the agents to run, as package.module:name of a registry")
 
     task_queue: Name = Field("turnwright", description="the Temporal task queue of workflows and activities")

@@ -1,5 +1,6 @@
 """What was said before a command's name, and the Temporal of a dev in this folder."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,24 @@ def test_flags_of_the_command_win_over_those_before_its_name() -> None:
     invocation.given(tenant="before", task_queue="before", log_level=None)
     settings = invocation.settings(tenant="command", task_queue=None)
     assert (settings.tenant, settings.task_queue, settings.log_level) == ("command", "before", "info")
+
+
+def test_commands_are_recorded_as_those_of_the_system_s_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "ann")
+    assert Invocation().client_settings().principal == "ann"
+
+
+def test_the_principal_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "root")
+    monkeypatch.setenv("TURNWRIGHT_PRINCIPAL", "ann@example.com")
+    assert Invocation().client_settings().principal == "ann@example.com"
+
+
+def test_a_user_without_an_account_is_recorded_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
+    assert Invocation().client_settings().principal == "uid 4000000000"
 
 
 @pytest.mark.parametrize(
