@@ -48,7 +48,7 @@ class Activities:
         journal: the journal.
         waker: wakes workflows of this journal.
         registry: the agents this worker knows.
-        presence: gives the process's presence id at the moment.
+        presence: gives the process's presence id at the moment; empty while it has none.
         settings: bounds.
         models: the model port; by default every provider and the scripted one.
         tools: runs tool bodies.

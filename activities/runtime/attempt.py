@@ -6,6 +6,7 @@ not wait for any more wakes its thread, since nobody else would learn of its end
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +24,7 @@ from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import RunCommand, Testimony
 from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.runs import ThreadGone
 from turnwright.journal.transact.thread_script import Outcome
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Next, StepInput, next_of
 
@@ -58,7 +60,7 @@ class Attempt:
         return cls(parts, given, ThreadKey.parse(given.thread), run_id, nonce, parts.presence(), Stop(), pulse)
 
     async def commit(self, command: RunCommand) -> Outcome:
-        """Commit a claim, waiting for the store if need be."""
+        """Commit something, waiting for the store if need be."""
         return await persist(lambda: self.parts.journal.run(self.key, command))
 
     async def report(self, testimony: Testimony, otherwise: Testimony) -> Next:
@@ -67,10 +69,10 @@ class Attempt:
         `otherwise` is what is committed when the journal cannot hold `testimony`.
         """
         try:
-            outcome = await self.commit(testimony)
+            outcome = await self._testify(testimony)
         except InvalidInput:
             log.exception("report_not_storable", what=type(testimony).__name__)
-            outcome = await self.commit(otherwise)
+            outcome = await self._testify(otherwise)
         self.lost = None
         if outcome.control.epoch != self.given.epoch or self.pulse.lost:
             await quietly(self.parts.waker.thread(self.key))
@@ -123,6 +125,17 @@ class Attempt:
             if block.type == "media" and block.blob is not None
         }
         return await persist(lambda: self.parts.journal.blobs(self.key.session_key, wanted))
+
+    async def _testify(self, testimony: Testimony) -> Outcome:
+        """Commit it, also when that must wait for a repair or an upgrade: nobody else knows what happened."""
+        while True:
+            try:
+                return await self.commit(testimony)
+            except ThreadGone:
+                raise
+            except JournalError as error:
+                log.error("report_refused", error=str(error), retry_in_s=self.parts.settings.repair_retry_s)
+                await asyncio.sleep(self.parts.settings.repair_retry_s)
 
     async def _checkpoint(self) -> None:
         """Keep the state; a checkpoint is a cache, and the next report tries again."""

@@ -29,34 +29,49 @@ log = structlog.get_logger(__name__)
 async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
     """Run `carry_out` to its end, heartbeating."""
     attempt = Attempt.begin(parts, given)
-    work = asyncio.ensure_future(carry_out(attempt))
-    beat = asyncio.create_task(attempt.pulse.run())
+    work = asyncio.create_task(_whole(attempt, carry_out))
+    helpers = [asyncio.create_task(attempt.pulse.run()), asyncio.create_task(_drain(attempt))]
     try:
         while not work.done():
             await _listen(attempt, work)
         return work.result()
+    finally:
+        for helper in helpers:
+            helper.cancel()
+
+
+async def _whole(attempt: Attempt, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
+    """The attempt with everything that belongs to it, in a task that nobody cancels."""
+    settings = attempt.parts.settings
+    try:
+        return await carry_out(attempt)
     except ThreadGone:
         return GONE
     except ApplicationError:
         raise
     except JournalError as error:
         log.exception("journal_refuses")
-        raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
+        raise given_back(type(error).__name__, str(error), settings.repair_retry_s) from error
     except Exception as error:
         log.exception("operation_broke", attempt=activity.info().attempt)
         await attempt.forsake()
-        raise _broken(error, parts.settings.broken_attempts_max) from error
-    finally:
-        beat.cancel()
+        raise _broken(error, settings.broken_attempts_max) from error
 
 
-async def _listen(attempt: Attempt, work: asyncio.Future[Next]) -> None:
+async def _listen(attempt: Attempt, work: asyncio.Task[Next]) -> None:
     try:
         await asyncio.wait({work})
     except asyncio.CancelledError:
         attempt.pulse.unheard()
         if activity.is_worker_shutdown():
             attempt.stop.ask("drained")
+
+
+async def _drain(attempt: Attempt) -> None:
+    """Ask it to stop when the worker ends: Temporal cancels an attempt only once, and may have done so before."""
+    await activity.wait_for_worker_shutdown()
+    await asyncio.sleep(attempt.parts.settings.drain_s)
+    attempt.stop.ask("drained")
 
 
 def _broken(error: Exception, attempts_max: int) -> ApplicationError:

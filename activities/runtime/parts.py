@@ -19,7 +19,7 @@ from turnwright.workflows.waking import Waker
 class Parts:
     """One of each, for all activities of a process.
 
-    `presence` gives the process's presence id at the moment.
+    `presence` gives the process's presence id at the moment, or nothing while it has none: then it claims nothing.
     """
 
     journal: Journal

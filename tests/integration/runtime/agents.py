@@ -26,10 +26,11 @@ async def gate(file: str) -> None:
         await asyncio.sleep(GATE_POLL_S)
 
 
-async def effect(ctx: ToolContext, log: str, wait_for: str) -> str:
+async def effect(ctx: ToolContext, log: str, wait_for: str, linger: str = "") -> str:
     trace(log, f"started {ctx.attempt} {ctx.idempotency_key}")
     await gate(wait_for)
     trace(log, f"done {ctx.attempt}")
+    await gate(linger)
     return f"done by attempt {ctx.attempt}"
 
 
@@ -52,9 +53,9 @@ async def charge(ctx: ToolContext, log: str, wait_for: str = "") -> str:
 
 
 @tool
-async def send(ctx: ToolContext, log: str, wait_for: str = "") -> str:
+async def send(ctx: ToolContext, log: str, wait_for: str = "", linger: str = "") -> str:
     """Send a letter; it cannot be taken back."""
-    return await effect(ctx, log, wait_for)
+    return await effect(ctx, log, wait_for, linger)
 
 
 async def what_became_of_it(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
@@ -64,9 +65,9 @@ async def what_became_of_it(ctx: ToolContext, arguments: dict[str, Any]) -> Reco
 
 
 @tool(reconcile=what_became_of_it)
-async def transfer(ctx: ToolContext, log: str, wait_for: str = "") -> str:
+async def transfer(ctx: ToolContext, log: str, wait_for: str = "", linger: str = "") -> str:
     """Transfer money; what became of it can be found out."""
-    return await effect(ctx, log, wait_for)
+    return await effect(ctx, log, wait_for, linger)
 
 
 @tool(effect="read")

@@ -218,16 +218,25 @@ class Cluster:
         models: Model | None = None,
         boundary: Boundary = pass_by,
         cached: int = CACHED,
+        once_silence_s: float = 20.0,
     ) -> LocalWorker:
         """Start a worker in this process; it ends with the test."""
         name = f"worker-{next(_numbers)}"
         client = await Client.connect(self.address, identity=name)  # two workers of a queue never share one
-        journal = await Journal.open(self.journal_url, terms=Terms(presence=name))
+        terms = Terms(presence=name, once_silence_s=once_silence_s)
+        journal = await Journal.open(self.journal_url, terms=terms)
         self._stack.push_async_callback(journal.close)
         hold = await journal.driver.hold_presence(name, {}, lease_s=NEVER_LAPSES_S)
         waker = Waker(client, self.journal_id, self.queue)
         made = Activities(
-            journal, waker, Registry(agents), lambda: name, settings, models=models, tools=tools, boundary=boundary
+            journal,
+            waker,
+            Registry(agents),
+            lambda: "" if hold.lost else name,
+            settings,
+            models=models,
+            tools=tools,
+            boundary=boundary,
         )
         await made.start()
         self._stack.push_async_callback(made.stop)

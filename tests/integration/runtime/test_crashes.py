@@ -1,15 +1,22 @@
 """What crashes, is refused or goes missing under a turn: the journal decides what became of it."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.testing import ActivityEnvironment
 
-from tests.integration.runtime.cluster import Cluster, Turn
+from tests.integration.runtime.cluster import SETTINGS, Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.scripts import call, say
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.attend import attend
+from turnwright.journal.errors import JournalError, NewerReducer, StoreError, StoreUnavailable
+from turnwright.journal.ids import ThreadKey
+from turnwright.workflows.payloads import Next, StepInput
 
 UNDISTURBED = [
     "turn.queued",
@@ -151,21 +158,23 @@ async def test_lost_acknowledgements_of_commits_leave_no_trace(
 class Outage:
     """A driver's hook that refuses everything for a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: type[JournalError] = StoreUnavailable) -> None:
         self.on = False
         self.refused = 0
+        self._error = error
 
     def __call__(self, point: str) -> None:
         if self.on:
             self.refused += 1
-            raise StoreUnavailable("the store is away")
+            raise self._error("the store does not take it")
 
 
-async def test_a_store_that_is_away_for_a_while_delays_a_turn_and_repeats_nothing(
-    cluster: Cluster, tmp_path: Path
+@pytest.mark.parametrize("error", [StoreUnavailable, StoreError, NewerReducer])
+async def test_a_store_that_takes_nothing_for_a_while_delays_a_turn_and_repeats_nothing(
+    cluster: Cluster, tmp_path: Path, error: type[JournalError]
 ) -> None:
     worker = await cluster.start_worker()
-    worker.journal.driver.hook = outage = Outage()
+    worker.journal.driver.hook = outage = Outage(error)
     turn, log, gate = await in_a_tool(cluster, tmp_path)
     outage.on = True
     gate.touch()
@@ -238,3 +247,22 @@ async def test_a_call_whose_result_a_bug_swallowed_waits_for_somebody_who_knows(
     receipt = await turn.reconcile(started.payload.call_id, "succeeded")  # type: ignore[attr-defined]
     assert receipt.status == "accepted"
     await turn.until("completed")
+
+
+async def test_an_attempt_that_temporal_gave_up_before_is_drained_all_the_same(small_cluster: Cluster) -> None:
+    worker = await small_cluster.start_worker(settings=replace(SETTINGS, drain_s=0.0))
+    environment = ActivityEnvironment()
+    heard = asyncio.Event()
+
+    async def carry_out(attempt: Attempt) -> Next:
+        heard.set()
+        await attempt.stop.wait()
+        return Next("stop", why=attempt.stop.why or "")
+
+    given = StepInput(ThreadKey("t", None, "bot", "s", "main").canonical, "t-1", 1, 1)
+    running = asyncio.create_task(environment.run(attend, worker.activities.parts, given, carry_out))
+    await heard.wait()
+    environment.cancel()
+    await asyncio.sleep(0)
+    environment.worker_shutdown()
+    assert (await running).why == "drained"
