@@ -25,7 +25,7 @@ LEAD = "sweeper"
 WATCH_INTERVAL_S = 0.25
 PAGE_THREADS_MAX = 100
 PAGE_SESSIONS_MAX = 500
-PAGES_MAX = 20
+SWEEP_S_MAX = 1.0
 HINTS_PRUNED_MAX = 10_000
 LEASE_INTERVALS = 3
 LEASE_S_MIN = 2.0
@@ -87,8 +87,10 @@ class Sweeper(Looper):
         if self._urgent_after is not None:
             self._urgent_after = await self._sweep_pages(self._urgent_after, urgent=True) or None
         if time.monotonic() >= self._next_sweep_s:
-            self._next_sweep_s = time.monotonic() + self._settings.interval_s
+            began_s = time.monotonic()
             await self._sweep()
+            # What is left of a long sweep goes on in the next round, after a look at who died meanwhile.
+            self._next_sweep_s = 0 if self._after_thread else began_s + self._settings.interval_s
 
     async def _see_deaths(self) -> None:
         found = await self._driver.presences()
@@ -111,13 +113,15 @@ class Sweeper(Looper):
         await self._wakes.give(page)
 
     async def _sweep_pages(self, after: int, *, urgent: bool) -> int:
-        """Pages of threads, a bounded number; returns where to go on next time."""
+        """Pages of threads for about a second; returns where to go on next time, 0 at the end."""
+        until_s = time.monotonic() + SWEEP_S_MAX
         glance = Glance(int(self._settings.stall_s * SECOND_US), PAGE_THREADS_MAX, urgent=urgent)
-        for _ in range(PAGES_MAX):
+        while True:
             page = await self._driver.read(partial(find_stalled, after, glance, self._terms()))
             await self._wakes.give(page)
             after = page.after or 0
             if after == 0 or self._wakes.away:
                 return 0
+            if time.monotonic() > until_s:
+                return after
             await self.lead.keep()
-        return after

@@ -1,5 +1,6 @@
 """What a look at the journal finds: threads with work that nobody carries on, and no others."""
 
+import asyncio
 from functools import partial
 
 from tests.integration.worker.conftest import Seeds, Sql
@@ -14,6 +15,7 @@ from turnwright.journal.commands import (
     SessionCommand,
 )
 from turnwright.journal.driver import Driver
+from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Draft, InteractionRequested, TurnWaiting
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.script import Script
@@ -192,6 +194,23 @@ async def test_a_wake_up_is_taken_by_one_sweeper_only(driver: Driver, seeds: See
     pages = [await look(driver), await look(driver)]
     assert [len(await take(driver, page)) for page in pages] == [1, 0]
     assert await found(driver) == []  # not before the backoff is over
+
+
+async def test_sweepers_that_take_the_same_wake_ups_at_once_share_them_out(
+    driver: Driver, seeds: Seeds, journal_url: str
+) -> None:
+    for n in range(20):
+        await seeds.thread(f"t{n}")
+    others = [open_driver(journal_url) for _ in range(3)]
+    for other in others:
+        await other.start()
+    pages = [await look(one) for one in (driver, *others)]
+    taken = await asyncio.gather(*(take(one, page) for one, page in zip((driver, *others), pages, strict=True)))
+    assert sorted(suspect.thread_id for some in taken for suspect in some) == sorted(
+        suspect.thread_id for suspect in pages[0].suspects
+    )
+    for other in others:
+        await other.stop()
 
 
 async def test_useless_wake_ups_are_counted_and_come_ever_later(driver: Driver, seeds: Seeds, sql: Sql) -> None:
