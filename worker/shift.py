@@ -47,7 +47,7 @@ class Shift:
             waker,
             registry,
             lambda: journal.terms.presence or "",
-            ActivitySettings(heartbeat_interval_s=settings.heartbeat_interval_s),
+            _activity_settings(settings),
             tools=ToolHost(cancel_grace_s=settings.cancel_grace_s),
             boundary=boundary,
         )
@@ -81,6 +81,15 @@ class Shift:
         finally:
             asked.cancel()
         await working
+
+
+def _activity_settings(settings: Settings) -> ActivitySettings:
+    """Beside what they say: others may give a claim up as soon as the lease since the last beat is over.
+
+    A beat is at most a third of the lease older than the claim, so half a lease after it the claim still holds.
+    """
+    fresh_s = min(ActivitySettings().claim_fresh_s, settings.lease_s / 2)
+    return ActivitySettings(heartbeat_interval_s=settings.heartbeat_interval_s, claim_fresh_s=fresh_s)
 
 
 def _temporal_worker(settings: Settings, client: Client, activities: Activities, label: str) -> Worker:

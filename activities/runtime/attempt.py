@@ -133,8 +133,8 @@ class Attempt:
                 return await self.commit(testimony)
             except ThreadGone:
                 raise
-            except JournalError as error:
-                log.error("report_refused", error=str(error), retry_in_s=self.parts.settings.repair_retry_s)
+            except JournalError:
+                log.exception("report_refused", retry_in_s=self.parts.settings.repair_retry_s)
                 await asyncio.sleep(self.parts.settings.repair_retry_s)
 
     async def _checkpoint(self) -> None:

@@ -43,6 +43,8 @@ async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], 
 async def _whole(attempt: Attempt, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
     """The attempt with everything that belongs to it, in a task that nobody cancels."""
     settings = attempt.parts.settings
+    if not attempt.presence:
+        raise given_back("PresenceLost", "others would take this process for dead", settings.give_back_s)
     try:
         return await carry_out(attempt)
     except ThreadGone:
