@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -104,6 +105,45 @@ async def test_scripts_that_deadlock_are_run_again_and_both_commit(driver: Drive
     await asyncio.gather(driver.write(partial(lock_both, "a", "b")), driver.write(partial(lock_both, "b", "a")))
     assert meetings == 3, "the victim of the deadlock ran again"
 
+
+async def test_threads_that_keep_appending_do_not_keep_a_session_command_out(driver: Driver, look: Look) -> None:
+    await driver.write(partial(open_thread, "a"))
+    key = '["t",null,"a"]'
+    go_on = asyncio.Event()
+    order: list[str] = []
+
+    def locked(how: str, name: str) -> Script[None]:
+        yield from first(how, key)
+        order.append(name)
+        yield from first("clock")
+
+    async def hook(point: str) -> None:
+        if point == "clock":
+            await go_on.wait()
+
+    driver.hook = hook
+    sharing = asyncio.ensure_future(driver.write(partial(locked, "share_session", "thread")))
+    await until(lambda: order == ["thread"])
+    commanding = asyncio.ensure_future(driver.write(partial(locked, "lock_session", "session")))
+    await until_waiting(look, 1)
+    late = asyncio.ensure_future(driver.write(partial(locked, "share_session", "late thread")))
+    await until_waiting(look, 2)
+    go_on.set()
+    await asyncio.gather(sharing, commanding, late)
+    assert order == ["thread", "session", "late thread"]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def until_waiting(look: Look, sessions: int) -> None:
+    """So many sessions of this server wait for a lock."""
+    async with asyncio.timeout(20):
+        while (await look("SELECT count(*) FROM pg_locks WHERE NOT granted")) != [(sessions,)]:
+            await asyncio.sleep(0.01)
 
 async def test_a_process_stopped_inside_its_transaction_is_cut_off_by_the_server(driver: Driver, spawn: Spawn) -> None:
     child = await spawn("block", "commit")
