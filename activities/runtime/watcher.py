@@ -7,8 +7,8 @@ operation when its turn is cancelled or ended, or its attempt is not the one tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -16,6 +16,7 @@ import structlog
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.stop import Stop
 from turnwright.journal.control import ThreadControl
+from turnwright.journal.errors import JournalError, StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.store import Journal
 
@@ -58,15 +59,16 @@ class Watcher:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to follow."""
-        self._task = asyncio.create_task(self._run(), name="operation-watcher")
+        """Begin to follow; harmless when it does."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="operation-watcher")
 
     async def stop(self) -> None:
         """Stop following; running operations are left alone."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
 
     @contextmanager
     def watching(self, watched: Watched) -> Iterator[Watched]:
@@ -81,12 +83,16 @@ class Watcher:
                 self._some.clear()
 
     async def _run(self) -> None:
+        said = ""
         while True:
             await self._some.wait()
             try:
                 await self._follow()
+                said = ""
             except Exception as error:
-                log.warning("watcher_cannot_read", exc_info=error)
+                if str(error) != said:  # a store that is away for an hour is one line, not thousands
+                    log.warning("watcher_cannot_read", exc_info=error)
+                said = str(error)
                 await asyncio.sleep(self._settings.watch_poll_s)
 
     async def _follow(self) -> None:
@@ -102,8 +108,20 @@ class Watcher:
         heads = await self._journal.heads({watched.thread_id for watched in running})
         moved = [w for w in running if heads.get(w.thread_id, 0) != w.seen_seq and w.stop.why is None]
         for key in {watched.key for watched in moved}:
+            await self._compare(key, [watched for watched in moved if watched.key == key], heads)
+
+    async def _compare(self, key: ThreadKey, attempts: list[Watched], heads: Mapping[int, int]) -> None:
+        """Stop what the thread gave up. A thread nobody can read keeps no other one's attempts from their cancel."""
+        try:
             row = await self._journal.thread(key)
-            for watched in (w for w in moved if w.key == key):
-                if row is None or watched.given_up_by(row.control):
-                    watched.stop.ask("cancelled")
-                watched.seen_seq = 0 if row is None else row.seq
+        except StoreUnavailable:
+            raise
+        except JournalError:
+            log.exception("watcher_cannot_read_thread", thread=key.canonical)
+            for watched in attempts:
+                watched.seen_seq = heads.get(watched.thread_id, 0)
+            return
+        for watched in attempts:
+            if row is None or watched.given_up_by(row.control):
+                watched.stop.ask("cancelled")
+            watched.seen_seq = 0 if row is None else row.seq
