@@ -44,6 +44,7 @@ from turnwright.journal.transact.rows import (
 )
 from turnwright.journal.transact.runs import run_command
 from turnwright.journal.transact.thread_script import Outcome, Terms
+from turnwright.journal.transact.turns import find_turn_thread
 from turnwright.journal.turn_status import TurnStatus
 
 STATES_CACHED_MAX = 256
@@ -116,6 +117,10 @@ class Journal:
     async def turn(self, key: ThreadKey, turn_id: str) -> TurnStatus | None:
         """The row of a turn."""
         return await self.driver.read(lambda: read_turn(key, turn_id))
+
+    async def thread_of(self, turn_id: str) -> ThreadKey | None:
+        """The thread a turn belongs to."""
+        return await self.driver.read(lambda: find_turn_thread(turn_id))
 
     async def entries(
         self, key: ThreadKey, after_seq: int = 0, limit: int = PAGE_ENTRIES_MAX, until_seq: int | None = None

@@ -90,7 +90,9 @@ def _activity_settings(settings: Settings) -> ActivitySettings:
     A beat is at most a third of the lease older than the claim, so half a lease after it the claim still holds.
     """
     fresh_s = min(ActivitySettings().claim_fresh_s, settings.lease_s / 2)
-    return ActivitySettings(heartbeat_interval_s=settings.heartbeat_interval_s, claim_fresh_s=fresh_s)
+    return ActivitySettings(
+        heartbeat_interval_s=settings.heartbeat_interval_s, claim_fresh_s=fresh_s, drain_s=settings.drain_timeout_s
+    )
 
 
 def _temporal_worker(settings: Settings, client: Client, activities: Activities, label: str) -> Worker:

@@ -55,7 +55,7 @@ def start_claim_elsewhere(given: ClaimInput) -> ActivityHandle[Claimed]:
 
 def start_operation(ref: OpRef, given: StepInput) -> ActivityHandle[Next]:
     """Schedule an operation's attempt."""
-    summary = f"model call of step {ref.step}" if ref.kind == "model" else f"{ref.kind} {ref.call} of step {ref.step}"
+    summary = f"{ref.kind} {ref.step}" if ref.kind == "model" else f"{ref.kind} {ref.call.partition('-')[2]}"
     return workflow.start_activity(
         _ACTIVITY[ref.kind],
         given,

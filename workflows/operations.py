@@ -43,7 +43,7 @@ class Operations:
     @property
     def names(self) -> list[str]:
         """The scheduled operations, for people."""
-        return [f"{s.ref.kind} {s.ref.step} {s.ref.call}".strip() for s in self._scheduled.values()]
+        return [str(scheduled.ref) for scheduled in self._scheduled.values()]
 
     @property
     def some_done(self) -> bool:
@@ -57,7 +57,7 @@ class Operations:
 
     def follow(self, planned: Next) -> None:
         """Start what the plan says may start, is not scheduled yet, and did not break."""
-        for ref in planned.start:
+        for ref in planned.operations:
             key = (ref.kind, ref.step, ref.call)
             if self._broken.get(key, 0) >= ref.ordinal:
                 continue

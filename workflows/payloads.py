@@ -75,9 +75,8 @@ class LookInput:
 
 @dataclass(frozen=True)
 class StepInput:
-    """An operation to carry out: a model step, or with `call` a tool call of it."""
+    """An operation to carry out: a model step, or with `call` a tool call of it. The journal knows whose turn it is."""
 
-    thread: str
     turn: str
     epoch: int
     step: int
@@ -96,24 +95,41 @@ class HandTyped:
 
 @dataclass(frozen=True)
 class OpRef:
-    """An operation's next attempt."""
+    """An operation's next attempt; crosses Temporal as one short text."""
 
     kind: OpKind
     step: int
-    call: str = ""
     ordinal: int = 1
+    call: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.step} {self.ordinal} {self.call}".rstrip()
+
+    @classmethod
+    def parse(cls, text: str) -> OpRef:
+        """The operation from its text."""
+        kind, step, ordinal, *call = text.split(" ", 3)
+        return cls(kind, int(step), int(ordinal), *call)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Next:
-    """What a turn does next, as of the journal's `seq`."""
+    """What a turn does next, as of the journal's `seq`; `start` holds the operations that may start, as texts."""
 
     kind: Literal["work", "delay", "park", "stop", "agent_unknown"]
     seq: int = 0
-    start: list[OpRef] = field(default_factory=list)
-    running: list[OpRef] = field(default_factory=list)
-    delay_s: float = 0.0
+    start: list[str] = field(default_factory=list)
     why: str = ""
+
+    @property
+    def operations(self) -> list[OpRef]:
+        """The operations that may start."""
+        return [OpRef.parse(text) for text in self.start]
+
+    @property
+    def delay_s(self) -> float:
+        """How long a `delay` is."""
+        return float(self.why)
 
 
 @dataclass(frozen=True)
@@ -144,10 +160,10 @@ class FannedOut:
 def next_of(action: Action, seq: int) -> Next:
     """An action as it crosses Temporal."""
     match action:
-        case Work(start, running):
-            return Next("work", seq, [_ref(op) for op in start], [_ref(op) for op in running])
+        case Work(start):
+            return Next("work", seq, [str(_ref(op)) for op in start])
         case Delay(_, delay_s):
-            return Next("delay", seq, delay_s=delay_s)
+            return Next("delay", seq, why=f"{delay_s:.3f}")
         case Park(why):
             return Next("park", seq, why=why)
         case Stop(why):
@@ -161,8 +177,8 @@ def next_of(action: Action, seq: int) -> Next:
 def _ref(op: Op) -> OpRef:
     match op:
         case ModelOp(step, ordinal):
-            return OpRef("model", step, "", ordinal)
+            return OpRef("model", step, ordinal)
         case ToolOp(step, call_id, ordinal):
-            return OpRef("tool", step, call_id, ordinal)
+            return OpRef("tool", step, ordinal, call_id)
         case _:
-            return OpRef("reconcile", op.step, op.call_id, op.ordinal)
+            return OpRef("reconcile", op.step, op.ordinal, op.call_id)

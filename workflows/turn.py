@@ -194,7 +194,7 @@ class TurnWorkflow:
         return due and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
 
     def _start(self, ref: OpRef) -> workflow.ActivityHandle[Next]:
-        given = StepInput(self._given.thread, self._given.turn, self._epoch, ref.step, ref.call)
+        given = StepInput(self._given.turn, self._epoch, ref.step, ref.call)
         return start_operation(ref, given)
 
     async def _journal_typed(self) -> None:

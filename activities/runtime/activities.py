@@ -19,6 +19,7 @@ from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
 from turnwright.activities.runtime.parts import Parts
+from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.reconcile import reconcile_call
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.tool_call import tool_call
@@ -71,6 +72,7 @@ class Activities:
         watcher = Watcher(journal, settings)
         self.parts = Parts(
             journal,
+            Places(journal),
             waker,
             registry,
             models or Models(),

@@ -26,9 +26,8 @@ from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.runs import ThreadGone
 from turnwright.journal.transact.thread_script import Outcome
-from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Next, StepInput, next_of
+from turnwright.workflows.payloads import Next, StepInput, next_of
 
-SILENCE_S_MAX = HEARTBEAT_TIMEOUT_S * 0.6
 log = structlog.get_logger(__name__)
 
 
@@ -50,14 +49,21 @@ class Attempt:
     lost: Testimony | None = None
 
     @classmethod
-    def begin(cls, parts: Parts, given: StepInput) -> Attempt:
-        """The attempt this Temporal activity attempt stands for."""
+    async def begin(cls, parts: Parts, given: StepInput, stop: Stop, pulse: Pulse) -> Attempt:
+        """The attempt this Temporal activity attempt stands for.
+
+        Raises:
+            ApplicationError: this process has no presence at the moment, so it gives the activity back.
+            ThreadGone: the turn is not in the journal (any more).
+        """
         info = activity.info()
         run_id = info.workflow_run_id or ""
-        nonce = f"{run_id}/{info.activity_id}/{info.attempt}"
-        structlog.contextvars.bind_contextvars(thread=given.thread, turn=given.turn, run=run_id, step=given.step)
-        pulse = Pulse(parts.settings.heartbeat_interval_s, SILENCE_S_MAX)
-        return cls(parts, given, ThreadKey.parse(given.thread), run_id, nonce, parts.presence(), Stop(), pulse)
+        key = await persist(lambda: parts.places.thread_of(given.turn))
+        structlog.contextvars.bind_contextvars(thread=key.canonical, turn=given.turn, run=run_id, step=given.step)
+        presence = parts.presence()
+        if not presence:
+            raise given_back("PresenceLost", "others would take this process for dead", parts.settings.give_back_s)
+        return cls(parts, given, key, run_id, f"{run_id}/{info.activity_id}/{info.attempt}", presence, stop, pulse)
 
     async def commit(self, command: RunCommand) -> Outcome:
         """Commit something, waiting for the store if need be."""

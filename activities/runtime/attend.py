@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import structlog
 from temporalio import activity
@@ -18,34 +19,37 @@ from temporalio.exceptions import ApplicationError
 
 from turnwright.activities.runtime.attempt import Attempt, given_back
 from turnwright.activities.runtime.parts import Parts
+from turnwright.activities.runtime.pulse import Pulse
+from turnwright.activities.runtime.stop import Stop
 from turnwright.journal.errors import JournalError
 from turnwright.journal.transact.runs import ThreadGone
-from turnwright.workflows.payloads import Next, StepInput
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Next, StepInput
 
 GONE = Next("stop", why="finished")
+SILENCE_S_MAX = HEARTBEAT_TIMEOUT_S * 0.6
+CarryOut: TypeAlias = Callable[[Attempt], Awaitable[Next]]
 log = structlog.get_logger(__name__)
 
 
-async def attend(parts: Parts, given: StepInput, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
+async def attend(parts: Parts, given: StepInput, carry_out: CarryOut) -> Next:
     """Run `carry_out` to its end, heartbeating."""
-    attempt = Attempt.begin(parts, given)
-    work = asyncio.create_task(_whole(attempt, carry_out))
-    helpers = [asyncio.create_task(attempt.pulse.run()), asyncio.create_task(_drain(attempt))]
+    stop, pulse = Stop(), Pulse(parts.settings.heartbeat_interval_s, SILENCE_S_MAX)
+    work = asyncio.create_task(_whole(parts, given, stop, pulse, carry_out))
+    helpers = [asyncio.create_task(pulse.run()), asyncio.create_task(_drain(stop, parts.settings.drain_s))]
     try:
         while not work.done():
-            await _listen(attempt, work)
+            await _listen(work, stop, pulse)
         return work.result()
     finally:
         for helper in helpers:
             helper.cancel()
 
 
-async def _whole(attempt: Attempt, carry_out: Callable[[Attempt], Awaitable[Next]]) -> Next:
+async def _whole(parts: Parts, given: StepInput, stop: Stop, pulse: Pulse, carry_out: CarryOut) -> Next:
     """The attempt with everything that belongs to it, in a task that nobody cancels."""
-    settings = attempt.parts.settings
-    if not attempt.presence:
-        raise given_back("PresenceLost", "others would take this process for dead", settings.give_back_s)
+    attempt: Attempt | None = None
     try:
+        attempt = await Attempt.begin(parts, given, stop, pulse)
         return await carry_out(attempt)
     except ThreadGone:
         return GONE
@@ -53,27 +57,28 @@ async def _whole(attempt: Attempt, carry_out: Callable[[Attempt], Awaitable[Next
         raise
     except JournalError as error:
         log.exception("journal_refuses")
-        raise given_back(type(error).__name__, str(error), settings.repair_retry_s) from error
+        raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
     except Exception as error:
         log.exception("operation_broke", attempt=activity.info().attempt)
-        await attempt.forsake()
-        raise _broken(error, settings.broken_attempts_max) from error
+        if attempt is not None:
+            await attempt.forsake()
+        raise _broken(error, parts.settings.broken_attempts_max) from error
 
 
-async def _listen(attempt: Attempt, work: asyncio.Task[Next]) -> None:
+async def _listen(work: asyncio.Task[Next], stop: Stop, pulse: Pulse) -> None:
     try:
         await asyncio.wait({work})
     except asyncio.CancelledError:
-        attempt.pulse.unheard()
+        pulse.unheard()
         if activity.is_worker_shutdown():
-            attempt.stop.ask("drained")
+            stop.ask("drained")
 
 
-async def _drain(attempt: Attempt) -> None:
+async def _drain(stop: Stop, drain_s: float) -> None:
     """Ask it to stop when the worker ends: Temporal cancels an attempt only once, and may have done so before."""
     await activity.wait_for_worker_shutdown()
-    await asyncio.sleep(attempt.parts.settings.drain_s)
-    attempt.stop.ask("drained")
+    await asyncio.sleep(drain_s)
+    stop.ask("drained")
 
 
 def _broken(error: Exception, attempts_max: int) -> ApplicationError:

@@ -54,7 +54,7 @@ async def model_step(attempt: Attempt) -> Next:
     await attempt.parts.boundary("model:begun")
     definition = (await attempt.state()).agent
     if definition is None:
-        raise StoreCorrupt("a step is to run and no agent is pinned", given.thread)
+        raise StoreCorrupt("a step is to run and no agent is pinned", attempt.key.canonical)
     outcome = await attempt.commit(
         RequestModel(
             turn_id=given.turn,

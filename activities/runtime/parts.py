@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import Boundary, pass_by
+from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.tool_host import ToolHost
@@ -23,6 +24,7 @@ class Parts:
     """
 
     journal: Journal
+    places: Places
     waker: Waker
     registry: Registry
     models: Model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turnwright.journal.entries import Entry
+from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.transact.rows import ThreadRow, dump
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
@@ -14,6 +15,12 @@ def find_turn(turn_id: str, thread_id: int) -> Script[TurnStatus | None]:
     """The row of a turn, if it is this thread's."""
     row = yield from first("find_turn", turn_id)
     return None if row is None or row[0] != thread_id else _status(row[1])
+
+
+def find_turn_thread(turn_id: str) -> Script[ThreadKey | None]:
+    """The thread a turn belongs to."""
+    row = yield from first("find_turn_thread", turn_id)
+    return None if row is None else ThreadKey.parse(row[0])
 
 
 def front_turn(thread_id: int) -> Script[TurnStatus | None]:

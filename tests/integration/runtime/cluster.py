@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -191,7 +192,7 @@ class Cluster:
         self.client = client
         self.journal = journal
         self.journal_id = journal_id
-        self.queue = f"queue-{journal_id}"
+        self.queue = journal_id
         self.waker = Waker(client, journal_id, self.queue)
         self._stack = AsyncExitStack()
 
@@ -352,6 +353,7 @@ async def temporal_worker(
         activities=activities.all,
         workflow_runner=workflow_runner(),
         identity=name,
+        build_id=version("turnwright"),
         max_cached_workflows=cached,
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_S),
     ) as worker:

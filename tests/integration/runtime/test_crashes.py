@@ -15,7 +15,6 @@ from tests.integration.runtime.scripts import call, say
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.attend import attend
 from turnwright.journal.errors import JournalError, NewerReducer, StoreError, StoreUnavailable
-from turnwright.journal.ids import ThreadKey
 from turnwright.workflows.payloads import Next, StepInput
 
 UNDISTURBED = [
@@ -259,7 +258,8 @@ async def test_an_attempt_that_temporal_gave_up_before_is_drained_all_the_same(s
         await attempt.stop.wait()
         return Next("stop", why=attempt.stop.why or "")
 
-    given = StepInput(ThreadKey("t", None, "bot", "s", "main").canonical, "t-1", 1, 1)
+    turn = await small_cluster.submit(wake=False)
+    given = StepInput(turn.turn_id, epoch=1, step=1)
     running = asyncio.create_task(environment.run(attend, worker.activities.parts, given, carry_out))
     await heard.wait()
     environment.cancel()
