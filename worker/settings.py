@@ -11,10 +11,11 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
 
 __all__ = ["Settings", "SettingsError"]
 
@@ -61,8 +62,9 @@ class Settings(BaseSettings):
         default=True, description="whether Temporal's own configuration (TEMPORAL_…, profiles) is read at all"
     )
 
-    heartbeat_timeout_s: Seconds = Field(5, description="silence after which Temporal gives an activity up")
-    heartbeat_interval_s: Seconds = Field(0.5, description="how often a running activity gives a sign of life")
+    heartbeat_interval_s: Annotated[Seconds, Field(le=HEARTBEAT_TIMEOUT_S / 2)] = Field(
+        0.5, description="how often a running activity gives a sign of life"
+    )
     sticky_timeout_s: Seconds = Field(2, description="wait for the worker that knows a workflow already")
     workflow_task_timeout_s: Annotated[Seconds, Field(le=WORKFLOW_TASK_TIMEOUT_MAX_S)] = Field(
         5, description="silence after which Temporal gives a workflow's decision to another worker"
@@ -128,15 +130,6 @@ class Settings(BaseSettings):
     def _check_agents(cls, value: str | None) -> str | None:
         return value and _matching(AGENTS, value, "package.module:name")
 
-    @model_validator(mode="after")
-    def _check_heartbeat(self) -> Self:
-        if self.heartbeat_interval_s * 2 > self.heartbeat_timeout_s:
-            raise ValueError(
-                "heartbeat_interval_s must be at most half of heartbeat_timeout_s, "
-                f"but is {self.heartbeat_interval_s:g} of {self.heartbeat_timeout_s:g}"
-            )
-        return self
-
 
 def _matching(pattern: re.Pattern[str], value: str, wanted: str) -> str:
     if pattern.fullmatch(value) is None:
@@ -148,8 +141,8 @@ def _sentences(error: ValidationError, given: dict[str, Any]) -> list[str]:
     found = []
     for one in error.errors(include_url=False, include_context=False):
         said = one["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        name = str(one["loc"][0]) if one["loc"] else ""
-        shown = "" if name in {"", "journal_url"} else f", not {one['input']!r}"
+        name = str(one["loc"][0])
+        shown = "" if name == "journal_url" else f", not {one['input']!r}"
         found.append(f"{_place(name, given)}{said[:1].lower()}{said[1:]}{shown}")
     return found
 
