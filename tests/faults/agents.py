@@ -1,0 +1,89 @@
+"""The agents of these tests. Effects go to a ledger outside the system; tools wait for gates, so that a test decides
+when they go on.
+"""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
+from turnwright.activities.agent import Agent
+from turnwright.activities.reconcile import Reconciled
+from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tools import tool
+
+LEDGER = Ledger(Path(os.environ.get(FOLDER_VARIABLE, ".")))
+
+
+async def act(ctx: ToolContext, name: str, before: str, after: str) -> str:
+    """Wait for the first gate, have the effect, wait for the second."""
+    LEDGER.write("began", name, ctx.idempotency_key)
+    await LEDGER.gate(before)
+    LEDGER.write("effect", name, ctx.idempotency_key)
+    await LEDGER.gate(after)
+    return f"{name} done"
+
+
+@tool(effect="read")
+async def look(ctx: ToolContext, before: str = "", after: str = "") -> str:
+    """Look something up; it may be repeated freely."""
+    return await act(ctx, "look", before, after)
+
+
+@tool(effect="idempotent")
+async def charge(ctx: ToolContext, before: str = "", after: str = "") -> str:
+    """Charge a card, once for each key."""
+    return await act(ctx, "charge", before, after)
+
+
+@tool
+async def post(ctx: ToolContext, before: str = "", after: str = "") -> str:
+    """Post a letter; it cannot be taken back, and nobody can tell whether it was posted."""
+    return await act(ctx, "post", before, after)
+
+
+async def find_transfer(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
+    """The bank can tell whether a transfer was made."""
+    del arguments
+    made = LEDGER.keys("effect", "transfer").count(ctx.idempotency_key)
+    return Reconciled.succeeded("transfer done") if made else Reconciled.run_again()
+
+
+@tool(reconcile=find_transfer)
+async def transfer(ctx: ToolContext, before: str = "", after: str = "") -> str:
+    """Transfer money; what became of it can be found out."""
+    return await act(ctx, "transfer", before, after)
+
+
+@tool
+async def toil(ctx: ToolContext, seconds: float) -> str:
+    """Have the effect, then work on for that long."""
+    LEDGER.write("effect", "toil", ctx.idempotency_key)
+    await asyncio.sleep(seconds)
+    return "toil done"
+
+
+@tool
+def grind(ctx: ToolContext, seconds: float) -> str:
+    """Have the effect, then block a thread for that long."""
+    LEDGER.write("effect", "grind", ctx.idempotency_key)
+    time.sleep(seconds)
+    return "grind done"
+
+
+@tool
+def plod(ctx: ToolContext, seconds: float) -> str:
+    """Have the effect, then keep the whole interpreter busy for that long."""
+    LEDGER.write("effect", "plod", ctx.idempotency_key)
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        sum(range(1_000))
+    return "plod done"
+
+
+def registry() -> list[Agent]:
+    """The agents, once the test lets this process begin: loading them is the last it does before it connects."""
+    asyncio.run(LEDGER.gate(os.environ.get(START_GATE_VARIABLE, "")))
+    return [Agent("bot", "scripted:test", tools=(look, charge, post, transfer, toil, grind, plod))]

@@ -1,0 +1,76 @@
+"""A worker in a process of its own, as an operating system sees it: signals go in, its end comes out."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from turnwright.worker.child import Child
+
+DEADLINE_S = 60
+POLL_S = 0.02
+
+
+class Worker:
+    """Made by a `World`; it never outlives the test."""
+
+    def __init__(self, name: str, command: list[str], environment: Mapping[str, str], log_file: Path) -> None:
+        self.name = name
+        self._log_file = log_file
+        self._child = Child(command, env=environment, log_file=log_file)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._child.is_running
+
+    def kill(self) -> None:
+        """As `kill -9` does."""
+        self._child.kill()
+
+    def freeze(self) -> None:
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
+    def terminate(self) -> None:
+        """As a deployment does."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """The lines of its log about that."""
+        text = self._log_file.read_text("utf-8") if self._log_file.exists() else ""
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        return [line for line in lines if line.get("event") == event]
+
+    async def until_ready(self) -> None:
+        """Wait until it takes work."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not self.logged("worker_ready"):
+                assert self.is_running, self._child.read_tail()
+                await asyncio.sleep(POLL_S)
+
+    async def until_frozen(self) -> None:
+        """Wait until something stopped it."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not self._is_frozen():
+                await asyncio.sleep(POLL_S)
+
+    def _is_frozen(self) -> bool:
+        return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+
+    async def until_ended(self) -> int:
+        """Wait for its end; the exit code, or the signal that killed it as a negative number."""
+        async with asyncio.timeout(DEADLINE_S):
+            while self.is_running:
+                await asyncio.sleep(POLL_S)
+        code = self._child._process.returncode
+        assert code is not None
+        return code

@@ -1,0 +1,236 @@
+"""Everything a fault test needs: a journal, a real Temporal, workers to hurt, a client, and the outside's ledger.
+
+    async with World.open(journal_url, tmp_path, temporal) as world:
+        victim = await world.start_worker(fault="kill@tool:ran:1")
+        turn = await world.submit(call("post"), say("{result}"))
+        await victim.until_ended()
+        await world.start_worker()
+        await world.until_status(turn, "waiting")
+
+Rule: tests wait on conditions with one deadline for all, and on no clock. Whatever a test did, its journal is
+verified at its end.
+"""
+
+import asyncio
+import itertools
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+
+from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
+from tests.faults.harness.scripts import Step, task
+from tests.faults.harness.transcript import Transcript, transcript_of
+from tests.faults.harness.verify import assert_whole
+from tests.faults.harness.worker import DEADLINE_S, Worker
+from turnwright.client import Client, ClientSettings, Session, Thread, Turn, TurnView
+from turnwright.journal.entries import Entry
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.shown import ShownStatus
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.ids import turn_workflow_id
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[3]
+PYTHONPATH = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+AGENTS = "tests.faults.agents:registry"
+PROGRAM = "turnwright.worker.main"
+POLL_S = 0.1
+QUICK = {"sweep_interval_s": 0.25, "stall_s": 1, "sticky_timeout_s": 1, "log_format": "json"}
+PRODUCTION: Mapping[str, object] = {}
+"""Every worker is as in production, but impatient; its leases are production's unless a test gives others."""
+
+
+class World:
+    """One test's."""
+
+    def __init__(
+        self, journal_url: str, folder: Path, temporal: TemporalServer, client: Client, journal: Journal
+    ) -> None:
+        self.journal_url = journal_url
+        self.temporal = temporal
+        self.client = client
+        self.journal = journal
+        self.ledger = Ledger(folder)
+        self.workers: list[Worker] = []
+        self.queue = ""
+        self._folder = folder
+        self._numbers = itertools.count(1)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, journal_url: str, folder: Path, temporal: TemporalServer) -> "AsyncIterator[World]":
+        """An empty journal with the session `s`, no worker yet."""
+        journal = await Journal.open(journal_url, migrate=True)
+        queue = f"faults-{await journal.journal_id()}"
+        settings = ClientSettings(journal_url=journal_url, task_queue=queue, temporal_address=temporal.address)
+        async with Client.connect(settings) as client:
+            world = cls(journal_url, folder, temporal, client, journal)
+            world.queue = queue
+            await world.session.create()
+            try:
+                yield world
+                await assert_whole(journal)
+            finally:
+                for worker in world.workers:
+                    worker.kill()
+                await journal.close()
+
+    # -- workers -------------------------------------------------------------------------------------
+
+    async def start_worker(
+        self, *, fault: str = "", settings: Mapping[str, object] = PRODUCTION, module: str = PROGRAM, url: str = ""
+    ) -> Worker:
+        """Start a worker (see `prepare_worker`), and wait until it takes work."""
+        worker = self.prepare_worker(fault=fault, settings=settings, module=module, url=url)
+        await self.let_work(worker)
+        return worker
+
+    def prepare_worker(
+        self, *, fault: str = "", settings: Mapping[str, object] = PRODUCTION, module: str = PROGRAM, url: str = ""
+    ) -> Worker:
+        """A worker process that has loaded its code and connects to nothing before `let_work`.
+
+        Args:
+            fault: what it is to suffer, as in `turnwright.worker.faults`.
+            settings: what is not as for every worker.
+            module: the program.
+            url: its own way to the journal.
+        """
+        name = f"worker-{len(self.workers) + 1}"
+        given = {
+            **QUICK,
+            "journal_url": url or self.journal_url,
+            "temporal_address": self.temporal.address,
+            "task_queue": self.queue,
+            "fault": fault,
+            **settings,
+        }
+        inherited = {
+            key: value for key, value in os.environ.items() if not key.startswith(("TURNWRIGHT_", "TEMPORAL_"))
+        }
+        told = {f"TURNWRIGHT_{key.upper()}": str(value) for key, value in given.items()}
+        own = {FOLDER_VARIABLE: str(self._folder), START_GATE_VARIABLE: name, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
+        worker = Worker(name, command, inherited | told | own, self._folder / f"{name}.log")
+        self.workers.append(worker)
+        return worker
+
+    async def let_work(self, worker: Worker) -> None:
+        """Let a prepared worker begin, and wait until it takes work."""
+        self.ledger.open(worker.name)
+        await worker.until_ready()
+
+    # -- commands ------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        return self.client.session(None, "s")
+
+    def thread(self, name: str = "main") -> Thread:
+        return self.session.thread("bot", name)
+
+    async def submit(self, *steps: Step, thread: str = "main", request_id: str = "") -> Turn:
+        """A turn that plays these steps."""
+        request_id = request_id or f"r{next(self._numbers)}"
+        return await self.thread(thread).submit(task(*steps), request_id=request_id)
+
+    # -- looking -------------------------------------------------------------------------------------
+
+    async def until(self, holds: Callable[[], Awaitable[T | None]]) -> T:
+        """Wait until the condition gives something true, looking at each commit."""
+        async with asyncio.timeout(DEADLINE_S), self.journal.watch() as watch:
+            while not (found := await holds()):
+                await watch.changed(POLL_S)
+            return found
+
+    async def until_status(self, turn: Turn, *wanted: ShownStatus) -> TurnView:
+        """Wait until the turn is shown so; an end that nobody wanted is an error at once."""
+
+        async def reached() -> TurnView | None:
+            view = await turn.status()
+            assert view.status in wanted or not view.finished, view
+            return view if view.status in wanted else None
+
+        return await self.until(reached)
+
+    async def until_entry(self, key: ThreadKey, kind: str, count: int = 1) -> list[Entry]:
+        """Wait until the thread has that many entries of the type."""
+
+        async def reached() -> list[Entry] | None:
+            found = [entry for entry in await self.entries(key) if entry.type == kind]
+            return found if len(found) >= count else None
+
+        return await self.until(reached)
+
+    async def until_ledger(self, what: str, tool: str, count: int = 1) -> None:
+        """Wait until the outside saw it."""
+
+        async def reached() -> bool:
+            return len(self.ledger.keys(what, tool)) >= count
+
+        await self.until(reached)
+
+    async def until_given_up(self, key: ThreadKey, silence_s: float) -> None:
+        """Look at the thread, as any process may, until what a silent worker had claimed there counts as lost."""
+        self.journal.terms = Terms(once_silence_s=silence_s)
+
+        async def reached() -> bool:
+            await self.journal.dispatch(key)
+            row = await self.journal.thread(key)
+            return row is not None and row.control.active is not None and not row.control.active.busy
+
+        await self.until(reached)
+
+    async def entries(self, key: ThreadKey) -> list[Entry]:
+        found: list[Entry] = []
+        while page := await self.journal.entries(key, len(found)):
+            found += page
+        return found
+
+    async def types(self, turn: Turn) -> list[str]:
+        """The types of a turn's entries."""
+        return [entry.type for entry in await self.entries(turn.key) if entry.turn_id == turn.id]
+
+    async def transcript(self, thread: str = "main") -> Transcript:
+        """The conversation as every model sees it, without what two equal runs differ in."""
+        return transcript_of(await self.thread(thread).state())
+
+    # -- Temporal ------------------------------------------------------------------------------------
+
+    async def open_workflows(self) -> list[str]:
+        """Ids of the workflows that run for this journal."""
+        return [found.id for found in await self._workflows() if found.status is WorkflowExecutionStatus.RUNNING]
+
+    async def runs_of(self, turn: Turn) -> set[str]:
+        """The runs that Temporal ever began for the turn."""
+        workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
+        return {found.run_id for found in await self._workflows() if found.id == workflow_id}
+
+    async def _workflows(self) -> list[WorkflowExecution]:
+        client = await self.temporal.connect()
+        prefix = f"tw/{await self.journal.journal_id()}/"
+        return [found async for found in client.list_workflows() if found.id.startswith(prefix)]
+
+    async def until_no_workflow(self) -> None:
+        """Wait until nothing of this journal runs in Temporal."""
+
+        async def reached() -> bool:
+            return not await self.open_workflows()
+
+        await self.until(reached)
+
+    async def terminate_workflow(self, turn: Turn) -> None:
+        """As an operator may do in Temporal's own tools."""
+        workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
+        await (await self.temporal.connect()).get_workflow_handle(workflow_id).terminate()
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """What any worker logged about that."""
+        return [line for worker in self.workers for line in worker.logged(event)]
