@@ -14,7 +14,6 @@ from typing import Any
 
 from temporalio.client import Client as TemporalClient
 from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from benchmarks.agents import registry
 from benchmarks.stores import PRESENCE
@@ -22,8 +21,8 @@ from turnwright.activities.runtime import Activities
 from turnwright.client.client import Client
 from turnwright.client.settings import ClientSettings
 from turnwright.journal.store import Journal
-from turnwright.worker.logs import SANDBOX_PASSTHROUGH
 from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.sandbox import workflow_runner
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
 from turnwright.workflows.turn import TurnWorkflow
@@ -79,12 +78,11 @@ def worker(
     temporal: TemporalClient, task_queue: str, workflows: Sequence[type], activities: Sequence[Callable[..., Any]]
 ) -> Worker:
     """A worker, ours or a peer."""
-    restrictions = SandboxRestrictions.default.with_passthrough_modules(*SANDBOX_PASSTHROUGH)
     return Worker(
         temporal,
         task_queue=task_queue,
         workflows=workflows,
         activities=activities,
-        workflow_runner=SandboxedWorkflowRunner(restrictions=restrictions),
+        workflow_runner=workflow_runner(),
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_TIMEOUT_S),
     )

@@ -24,6 +24,7 @@ from turnwright.journal.transact.thread_script import Outcome
 RESULT_BYTES = 1_000
 STEPS_MAX = 1_000_000
 PRESENCE = "benchmark"
+LEASE_S = 3_600.0
 RUN = "run-1"
 AGENT = AgentDefinition(
     name="agent",
@@ -48,6 +49,8 @@ class Conversation:
         """Submit a turn in a new session, and claim it."""
         key = ThreadKey("bench", None, "agent", session)
         turn = turn_id(key, "turn")
+        if (await journal.driver.liveness([PRESENCE]))[PRESENCE].state == "dead":
+            await journal.driver.hold_presence(PRESENCE, {}, lease_s=LEASE_S)
         await journal.execute(key.session_key, CreateSession(request_id="create"))
         await journal.execute(key, Submit(request_id="turn", turn_id=turn, input=user("begin")))
         outcome = await journal.run(key, ClaimRun(turn_id=turn, run=RUN, start_epoch=0, definition=AGENT))

@@ -22,6 +22,7 @@ NESTING_LEVELS_MAX = 100
 INTEGER_BITS_MAX = 14_000
 TOO_DEEP = "\ufffd nested too deeply"
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 NUL_SYMBOL = "\u2400"
@@ -87,8 +88,7 @@ def encode(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
         TypeError: the value is not JSON.
         ValueError: a float is not finite or a text holds a lone surrogate (call `repair` first).
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return text.encode("utf-8")
+    return _ENCODER.encode(value).encode("utf-8")
 
 
 def digest(*parts: bytes) -> bytes:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from turnwright.journal.canonical import digest
 from turnwright.journal.errors import InvalidInput
 
 ID_PART_CHARACTERS_MAX = 200
 MAIN_THREAD = "main"
+SPELLINGS_CACHED_MAX = 4_096
 _FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
@@ -51,7 +53,7 @@ class SessionKey:
     @property
     def canonical(self) -> str:
         """The key as a JSON array, its one spelling in the stores."""
-        return json.dumps([self.tenant, self.user, self.session], ensure_ascii=False, separators=(",", ":"))
+        return _spelled(self.tenant, self.user, self.session)
 
     @property
     def log(self) -> ThreadKey:
@@ -89,14 +91,19 @@ class ThreadKey:
     @property
     def canonical(self) -> str:
         """The key as a JSON array, its one spelling in the stores."""
-        parts = [self.tenant, self.user, self.agent, self.session, self.thread]
-        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+        return _spelled(self.tenant, self.user, self.agent, self.session, self.thread)
 
     @classmethod
     def parse(cls, canonical: str) -> ThreadKey:
         """The key from its canonical spelling."""
         tenant, user, agent, session, thread = json.loads(canonical)
         return cls(tenant, user, agent, session, thread)
+
+
+@lru_cache(maxsize=SPELLINGS_CACHED_MAX)
+def _spelled(*parts: str | None) -> str:
+    """The parts as a JSON array; remembered, because each transaction asks several times."""
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
 def turn_id(key: ThreadKey, request_id: str) -> str:

@@ -6,7 +6,7 @@ with its id exists; no stored flag says so.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -18,6 +18,19 @@ class Frozen(BaseModel):
     """Base of everything that is stored: immutable, and an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __copy__(self) -> Self:
+        """A shallow copy, for `model_copy`.
+
+        Folding entries is copying, and pydantic's own copy of what these models never have (extra fields, private
+        attributes) took a quarter of the time of a rebuild.
+        """
+        copied = type(self).__new__(type(self))
+        object.__setattr__(copied, "__dict__", self.__dict__.copy())
+        object.__setattr__(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__.copy())
+        object.__setattr__(copied, "__pydantic_extra__", None)
+        object.__setattr__(copied, "__pydantic_private__", None)
+        return copied
 
 
 class BlockBase(Frozen):

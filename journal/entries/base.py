@@ -6,7 +6,7 @@ stored body, so reading an entry needs no parsing to know what it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -100,4 +100,7 @@ class Entry(Draft):
 
     def stored(self, position: int, prev_hash: bytes, hash_: bytes) -> Entry:
         """The entry with what the store gave it."""
-        return replace(self, position=position, prev_hash=prev_hash, hash=hash_)
+        return Entry(
+            self.entry_id, self.payload, self.turn_id, self.run, self.step, self.epoch,
+            self.seq, position, self.at_us, prev_hash, hash_,
+        )  # fmt: skip

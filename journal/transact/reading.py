@@ -38,7 +38,8 @@ def read_thread(key: ThreadKey, after_seq: int, limit: int, until_seq: int | Non
         return []
     until = 2**62 if until_seq is None else until_seq
     found = yield from rows("read_entries", row.id, after_seq, until, min(limit, PAGE_ENTRIES_MAX))
-    entries = [entry_of(item, key.canonical) for item in found]
+    where = key.canonical
+    entries = [entry_of(item, where) for item in found]
     for expected, entry in enumerate(entries, start=after_seq + 1):
         if entry.seq != expected:
             raise StoreCorrupt(f"entry {expected} is missing", key.canonical, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from turnwright.journal.canonical import digest, encode
@@ -43,6 +44,7 @@ class SessionRow:
     deleted: bool
 
 
+TOPICS_CACHED_MAX = 4_096
 CHECKPOINT_TAIL_BYTES_MIN = 256 * 1024
 
 
@@ -51,6 +53,7 @@ def is_due(tail_bytes: int, checkpoint_bytes: int) -> bool:
     return tail_bytes >= max(CHECKPOINT_TAIL_BYTES_MIN, checkpoint_bytes)
 
 
+@lru_cache(maxsize=TOPICS_CACHED_MAX)
 def topic(key: ThreadKey | SessionKey) -> str:
     """The short name under which commits of a thread or session are announced."""
     return digest(key.canonical.encode()).hex()[:24]
