@@ -35,13 +35,28 @@ class Sealed:
 
 
 def append_drafts(
-    row: ThreadRow, drafts: list[Draft], control: ThreadControl, now_us: int, *, runnable: bool
+    row: ThreadRow,
+    drafts: list[Draft],
+    control: ThreadControl,
+    now_us: int,
+    *,
+    runnable: bool,
+    blobs: Mapping[str, bytes] | None = None,
 ) -> Script[tuple[Entry, ...]]:
-    """Write the drafts behind the locked head; `control` is the fold that includes them."""
+    """Write the drafts behind the locked head.
+
+    Args:
+        row: the head.
+        drafts: what to write.
+        control: the fold that includes the drafts.
+        now_us: the store's time.
+        runnable: whether the thread has work then.
+        blobs: bytes of media the drafts refer to, by their SHA-256.
+    """
     if not drafts:
         return ()
     sealed = seal(row, drafts, max(now_us, row.at_us))
-    yield from store_blobs(row, sealed.blobs)
+    yield from _store_blobs(row, {**(blobs or {}), **sealed.blobs})
     active = control.active
     head = Head(
         seq=row.seq + len(drafts),
@@ -65,9 +80,12 @@ def append_drafts(
     )
 
 
-def store_blobs(row: ThreadRow, blobs: Mapping[str, bytes]) -> Script[None]:
-    """Keep bytes with the session under their SHA-256; the same content is kept once."""
-    for sha, body in blobs.items():
+def _store_blobs(row: ThreadRow, blobs: Mapping[str, bytes]) -> Script[None]:
+    """Keep bytes with the session under their SHA-256; the same content is kept once.
+
+    In one order: threads of a session that keep the same content at once would else wait for each other.
+    """
+    for sha, body in sorted(blobs.items()):
         yield from first("insert_blob", row.session_id, sha, len(body), body)
 
 

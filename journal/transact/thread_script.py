@@ -6,12 +6,14 @@ rejected; the command itself then changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from turnwright.journal.actions import Action, Stop
 from turnwright.journal.advance import Advanced, advance, fold_drafts
 from turnwright.journal.commands import (
     CancelThread,
+    Claiming,
     ClaimRun,
     ClientCommand,
     CloseThread,
@@ -22,19 +24,20 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide
+from turnwright.journal.decide.thread_rules import QUEUE_TURNS_MAX
 from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
 from turnwright.journal.facts import Facts
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.stalls import has_work
-from turnwright.journal.transact.appending import append_drafts, store_blobs
+from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline
 from turnwright.journal.transact.rows import ThreadRow, clock, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 
 DOOMED_TURNS_MAX = 100
-QUEUE_TURNS_READ_MAX = 1_000
+QUEUE_TURNS_READ_MAX = QUEUE_TURNS_MAX + 1  # a retried turn stands before a full queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a transaction did: the rejection if any, the entries written, the control, and what is next."""
+    """What a transaction did: the rejection if any, the entries written, the control, and what is next.
+
+    `turns`: the rows of the turns that changed, and of the one the command named.
+    """
 
     rejection: Rejection | None
     entries: tuple[Entry, ...]
@@ -57,6 +63,17 @@ class Outcome:
     thread_id: int
     now_us: int
     checkpoint_due: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What is to be committed, in order, and what it follows from."""
+
+    rejection: Rejection | None
+    drafts: list[Draft]
+    advanced: Advanced
+    facts: Facts
+    blobs: Mapping[str, bytes]
 
 
 def run_thread(
@@ -73,10 +90,9 @@ def run_thread(
     drafts = yield from _without_repeats(row, drafts)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
-    if drafts and isinstance(command, Testimony):
-        yield from store_blobs(row, command.blobs)
-    everything = [*settled, *drafts, *advanced.drafts]
-    return (yield from _commit(row, everything, advanced, rejection, facts))
+    blobs = command.blobs if drafts and isinstance(command, Testimony) else {}
+    judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, blobs)
+    return (yield from _commit(row, judged))
 
 
 def _advance(
@@ -107,24 +123,19 @@ def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> b
     return getattr(command, "epoch", None) == control.epoch
 
 
-def _commit(
-    row: ThreadRow,
-    drafts: list[Draft],
-    advanced: Advanced,
-    rejection: Rejection | None,
-    facts: Facts,
-) -> Script[Outcome]:
-    control = advanced.control
+def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
+    facts, drafts, control = judged.facts, judged.drafts, judged.advanced.control
     entries: tuple[Entry, ...] = ()
-    turns: dict[str, TurnStatus] = {}
+    turns = {} if facts.turn is None else {facts.turn.turn_id: facts.turn}
     if drafts:
         numbered = tuple(d.at(row.seq + n, facts.now_us) for n, d in enumerate(drafts, start=1))
-        turns = yield from project_turns(row, numbered)
+        turns |= yield from project_turns(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         yield from note_deadline(row, control)
-        entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable)
+        entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs)
     due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
-    return Outcome(rejection, entries, control, turns, advanced.action, row.id, facts.now_us, checkpoint_due=due)
+    action = judged.advanced.action
+    return Outcome(judged.rejection, entries, control, turns, action, row.id, facts.now_us, checkpoint_due=due)
 
 
 def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bool]:
@@ -137,9 +148,7 @@ def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bo
 def _facts(row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:
     control, active = row.control, row.control.active
     now_us = yield from clock()
-    claims = () if active is None else active.claims
-    asked = frozenset(c.presence for c in claims) - {terms.presence or ""}
-    known = yield from find_dead(asked)
+    known = yield from find_dead(_in_question(control, command, terms))
     turn = front = None
     if isinstance(command, TurnCommand) and control.turn(command.turn_id) is None:
         turn = yield from find_turn(command.turn_id, row.id)
@@ -157,6 +166,17 @@ def _facts(row: ThreadRow, session: SessionControl, command: ClientCommand | Run
         front=front,
         queue=queue,
     )
+
+
+def _in_question(control: ThreadControl, command: ClientCommand | RunCommand, terms: Terms) -> frozenset[str]:
+    """Whose life the decision depends on: who has claimed something, and who wants to.
+
+    We know that we live, but not that others do not take us for dead since our lock was lost: what is claimed
+    then would be given up at once, and a `once` call become an unknown outcome.
+    """
+    claimants = set() if control.active is None else {claim.presence for claim in control.active.claims}
+    claimants.discard(terms.presence or "")
+    return frozenset(claimants | {command.presence} if isinstance(command, Claiming) else claimants)
 
 
 def _in_state(known: object, state: str) -> frozenset[str]:

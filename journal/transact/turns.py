@@ -39,7 +39,9 @@ def queued_turns(thread_id: int, session_seq_below: int | None, limit: int) -> S
 def project_turns(row: ThreadRow, entries: Iterable[Entry]) -> Script[dict[str, TurnStatus]]:
     """Fold status entries into their turns' rows and write those; returns the rows written."""
     changed: dict[str, TurnStatus] = {}
+    at_us = row.at_us
     for entry in entries:
+        at_us = entry.at_us
         if entry.turn_id is None or not is_status_entry(entry):
             continue
         status = begin_status(entry) or changed.get(entry.turn_id)
@@ -47,9 +49,8 @@ def project_turns(row: ThreadRow, entries: Iterable[Entry]) -> Script[dict[str, 
             status = yield from find_turn(entry.turn_id, row.id)
         if status is not None:
             changed[entry.turn_id] = evolve_status(status, entry)
-    at_us = row.at_us
     for status in changed.values():
-        yield from first("upsert_turn", *turn_columns(row, status, max(at_us, status.queued_at_us)))
+        yield from first("upsert_turn", *turn_columns(row, status, at_us))
     return changed
 
 

@@ -1,0 +1,119 @@
+"""Journals on every store, with turns made as clients and workers make them, and a look at the tables from outside."""
+
+import re
+import sqlite3
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg
+import pytest
+
+from turnwright.journal.agents import AgentDefinition
+from turnwright.journal.commands import (
+    ClaimRun,
+    ClientCommand,
+    CreateSession,
+    Receipt,
+    RequestModel,
+    RespondModel,
+    RunCommand,
+    Submit,
+)
+from turnwright.journal.driver import Driver
+from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
+from turnwright.journal.messages import Block, user
+from turnwright.journal.messages import Usage as Spent
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Outcome, Terms
+
+Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+SESSION = SessionKey("t", None, "s")
+KEY = ThreadKey("t", None, "agent", "s")
+WORKER = "worker"
+AGENT = AgentDefinition(name="agent", model="scripted:x")
+
+
+@dataclass
+class Played:
+    """A journal, and a client and a worker who use it by hand."""
+
+    journal: Journal
+
+    async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand) -> Receipt:
+        """A command that must be accepted."""
+        receipt = await self.journal.execute(key, command)  # type: ignore[arg-type]
+        assert receipt.status == "accepted", receipt
+        return receipt
+
+    async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:
+        """A run's command that must be accepted."""
+        outcome = await self.journal.run(key, command)
+        assert outcome.rejection is None, outcome.rejection
+        return outcome
+
+    async def submit(self, text: str, key: ThreadKey = KEY, on_failure: OnFailure | None = None) -> str:
+        """Queue a turn; the request is called like its text."""
+        await self.journal.execute(key.session_key, CreateSession(request_id="create"))
+        turn = turn_id(key, text[:20])
+        submit = Submit(request_id=text[:20], turn_id=turn, input=user(text), on_failure=on_failure)
+        await self.execute(key, submit)
+        return turn
+
+    async def claim(self, turn: str, key: ThreadKey = KEY) -> int:
+        """Take the turn for a new run; its epoch."""
+        row = await self.journal.thread(key)
+        assert row is not None
+        epoch = row.control.epoch
+        command = ClaimRun(turn_id=turn, run=f"run-{epoch + 1}", start_epoch=epoch, definition=AGENT)
+        return (await self.run(key, command)).control.epoch
+
+    async def ask(self, turn: str, epoch: int, key: ThreadKey = KEY, step: int = 1) -> Outcome:
+        """Claim the step's model call."""
+        of = {"turn_id": turn, "epoch": epoch, "step": step}
+        return await self.run(key, RequestModel(**of, nonce=f"n{epoch}-{step}", presence=WORKER))  # type: ignore[arg-type]
+
+    async def answer(self, turn: str, epoch: int, *blocks: Block, key: ThreadKey = KEY, **more: Any) -> Outcome:  # noqa: ANN401
+        """Bring the answer of the first attempt of step 1."""
+        given: dict[str, Any] = {"step": 1, "ordinal": 1, "usage": Spent(requests=1)} | more
+        return await self.run(key, RespondModel(turn_id=turn, epoch=epoch, blocks=blocks, **given))
+
+
+@pytest.fixture
+async def journal(driver: Driver) -> Journal:
+    """A journal whose worker lives."""
+    await driver.hold_presence(WORKER, {}, lease_s=600)
+    return Journal(driver, Terms(presence=WORKER))
+
+
+@pytest.fixture
+def played(journal: Journal) -> Played:
+    return Played(journal)
+
+
+@pytest.fixture
+def sql(journal_url: str) -> Sql:
+    """Run a statement past the driver, and commit."""
+    return partial(_run_sql, journal_url)
+
+
+async def _run_sql(journal_url: str, statement: str, *params: object) -> list[tuple[Any, ...]]:
+    parts = urlsplit(journal_url)
+    if parts.scheme == "sqlite":
+        connection = sqlite3.connect(parts.path[1:])
+        try:
+            rows = connection.execute(re.sub(r"\$(\d)", r"?\1", statement), params).fetchall()
+            connection.commit()
+            return rows
+        finally:
+            connection.close()
+    schema = parse_qs(parts.query)["schema"][0]
+    place = journal_url.replace(f"&schema={schema}", "")
+    session = await asyncpg.connect(place, server_settings={"search_path": schema})
+    try:
+        return [tuple(row) for row in await session.fetch(statement, *params)]
+    finally:
+        await session.close()
