@@ -45,7 +45,7 @@ class Played:
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand) -> Receipt:
         """A command that must be accepted."""
-        receipt = await self.journal.execute(key, command)  # type: ignore[arg-type]
+        receipt = await self.journal.execute(key, command)
         assert receipt.status == "accepted", receipt
         return receipt
 

@@ -76,6 +76,7 @@ async def test_threads_that_keep_the_same_contents_at_once_do_not_deadlock(drive
             inserts.append(point)
             if len(inserts) <= 2:
                 await both.wait()
+            await asyncio.sleep(0.1)  # so that each has one before it wants the other
 
     driver.hook = hook
     media = tuple(Media(mime="image/png", blob=sha) for sha in blobs)
