@@ -1,4 +1,4 @@
-"""A worker's presence: it appears, beats, and appears again under a new id when its lock is lost."""
+"""A worker's presence: it appears, beats, and takes its lock again when that is lost."""
 
 import asyncio
 from pathlib import Path
@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from tests.integration.worker.conftest import Spawn, Sql, until
 from turnwright.journal.driver import Driver
+from turnwright.journal.drivers import open_driver
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 
 INFO = WorkerInfo("worker 1", "queue", ("a", "b"))
@@ -45,16 +46,34 @@ async def test_it_outlives_its_lease_by_beating(driver: Driver) -> None:
     await keeper.stop()
 
 
-async def test_when_its_lock_is_lost_it_announces_a_new_id(driver: Driver, journal_url: str, sql: Sql) -> None:
+async def test_when_its_lock_is_lost_it_takes_it_again_under_the_same_id(
+    driver: Driver, journal_url: str, sql: Sql
+) -> None:
     ids: list[str] = []
     keeper = PresenceKeeper(driver, INFO, 0.2, ids.append)
     await keeper.start()
     await break_lock(journal_url, keeper.presence_id, sql)
     await until(lambda: len(ids) > 1)
-    states = await driver.liveness(ids)
-    assert states[ids[0]].state == "dead"
-    assert ids[-1] == keeper.presence_id
+    assert set(ids) == {keeper.presence_id}
+    assert (await driver.liveness(ids))[keeper.presence_id].state == "alive"
     await keeper.stop()
+
+
+async def test_when_the_store_thinks_that_its_lock_is_held_it_appears_under_a_new_id(
+    driver: Driver, journal_url: str
+) -> None:
+    ids: list[str] = []
+    keeper = PresenceKeeper(driver, INFO, 60, ids.append)
+    await keeper.start()
+    await keeper.stop()
+    other = open_driver(journal_url)
+    await other.start()
+    await other.hold_presence(ids[0], {}, lease_s=60)
+    await keeper.start()
+    assert ids == [ids[0], keeper.presence_id]
+    assert {name: at.state for name, at in (await driver.liveness(ids)).items()} == dict.fromkeys(ids, "alive")
+    await keeper.stop()
+    await other.stop()
 
 
 async def test_a_killed_process_is_seen_dead_and_a_frozen_one_lapsed(driver: Driver, spawn: Spawn) -> None:

@@ -20,6 +20,12 @@ async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
         yield stack
 
 
+@pytest.fixture
+async def each_store(tmp_path: Path, journal_url: str) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, journal_url) as stack:
+        yield stack
+
+
 async def until_running(turn: Turn, log: Path) -> None:
     async def started() -> bool:
         return log.exists() and "started" in log.read_text()
@@ -36,15 +42,15 @@ async def presences(stack: Stack) -> list[str]:
         await driver.stop()
 
 
-async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_end(stack: Stack) -> None:
-    worker = await stack.ready_worker()
-    turn = await stack.submit(call("add", a=1, b=2), say("It is {result}."))
+async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_end(each_store: Stack) -> None:
+    worker = await each_store.ready_worker()
+    turn = await each_store.submit(call("add", a=1, b=2), say("It is {result}."))
     assert (await turn.result(timeout_s=30)).text == "It is 3."
-    assert len(await presences(stack)) == 1
+    assert len(await presences(each_store)) == 1
     worker.send(signal.SIGTERM)
     assert await worker.ended() == 0
     assert worker.said("worker_stopped")
-    assert await presences(stack) == []
+    assert await presences(each_store) == []
 
 
 async def test_a_tool_call_that_ends_within_the_drain_is_finished_and_not_repeated(stack: Stack) -> None:
@@ -87,12 +93,12 @@ async def test_a_second_signal_does_not_wait(stack: Stack) -> None:
     assert await worker.ended() == 130
 
 
-async def test_a_killed_worker_s_turn_is_carried_on_by_another(stack: Stack) -> None:
-    log, gate = stack.folder / "log", stack.folder / "gate"
-    first = await stack.ready_worker()
-    turn = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("seen"))
+async def test_a_killed_worker_s_turn_is_carried_on_by_another(each_store: Stack) -> None:
+    log, gate = each_store.folder / "log", each_store.folder / "gate"
+    first = await each_store.ready_worker()
+    turn = await each_store.submit(call("look", log=str(log), wait_for=str(gate)), say("seen"))
     await until_running(turn, log)
-    second = await stack.ready_worker()
+    second = await each_store.ready_worker()
     await first.kill()
     gate.touch()
     assert (await turn.result(timeout_s=30)).text == "seen"
@@ -116,20 +122,20 @@ async def test_a_draining_worker_ends_also_while_temporal_is_down(stack: Stack) 
     assert await presences(stack) == []
 
 
-async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(stack: Stack) -> None:
-    log, gate = stack.folder / "log", stack.folder / "gate"
-    worker = await stack.ready_worker()
-    running = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("ran"), thread="running")
-    queued = await stack.submit(say("queued"), thread="running")
-    paused = await stack.submit(call("add", a=1, b=1), say("resumed"), thread="paused")
+async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(each_store: Stack) -> None:
+    log, gate = each_store.folder / "log", each_store.folder / "gate"
+    worker = await each_store.ready_worker()
+    running = await each_store.submit(call("look", log=str(log), wait_for=str(gate)), say("ran"), thread="running")
+    queued = await each_store.submit(say("queued"), thread="running")
+    paused = await each_store.submit(call("add", a=1, b=1), say("resumed"), thread="paused")
     await paused.pause()
     await until_running(running, log)
     await until_shows(paused, "paused")
-    stack.server.kill()
-    stack.server.erase()
-    later = await stack.submit(say("later"), thread="later")
+    each_store.server.kill()
+    each_store.server.erase()
+    later = await each_store.submit(say("later"), thread="later")
     gate.touch()
-    await stack.server.start()
+    await each_store.server.start()
     for turn, text in ((running, "ran"), (queued, "queued"), (later, "later")):
         assert (await turn.result(timeout_s=60)).text == text
     assert (await paused.status()).status == "paused"
