@@ -187,11 +187,13 @@ class TurnWorkflow:
 
     def _may_continue_as_new(self) -> bool:
         """Whether a new run is due: the history is long, or an operation broke in this one and none runs."""
-        info = workflow.info()
-        large = info.is_continue_as_new_suggested() or info.get_current_history_length() > HISTORY_EVENTS_MAX
+        due = self._is_long() or self._operations.some_broken
         quiet = not self._woken and not self._typed and not self._operations.any
-        due = large or self._operations.some_broken
         return due and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
+
+    def _is_long(self) -> bool:
+        info = workflow.info()
+        return info.is_continue_as_new_suggested() or info.get_current_history_length() > HISTORY_EVENTS_MAX
 
     def _start(self, ref: OpRef) -> workflow.ActivityHandle[Next]:
         given = StepInput(self._given.turn, self._epoch, ref.step, ref.call)

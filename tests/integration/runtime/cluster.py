@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from tests.integration.runtime.agents import AGENTS
@@ -56,7 +57,7 @@ from turnwright.workflows.waking import Waker
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[3]
-WORKFLOWS = [SessionWorkflow, ThreadWorkflow, TurnWorkflow]
+WORKFLOWS = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
 DEADLINE_S = 40
 POLL_S = 0.1
 STICKY_S = 0.5
@@ -220,6 +221,7 @@ class Cluster:
         boundary: Boundary = pass_by,
         cached: int = CACHED,
         once_silence_s: float = 20.0,
+        workflows: Sequence[type] = WORKFLOWS,
     ) -> LocalWorker:
         """Start a worker in this process; it ends with the test."""
         name = f"worker-{next(_numbers)}"
@@ -241,7 +243,7 @@ class Cluster:
         )
         await made.start()
         self._stack.push_async_callback(made.stop)
-        await self._stack.enter_async_context(temporal_worker(client, self.queue, made, name, cached))
+        await self._stack.enter_async_context(temporal_worker(client, self.queue, made, name, cached, workflows))
         return LocalWorker(name, journal, made, hold)
 
     async def spawn_worker(self, *, lease_s: float = 30.0) -> OtherWorker:
@@ -325,6 +327,18 @@ class Cluster:
 
         await self.until(reached)
 
+    async def until_started(self, turn: Turn) -> None:
+        """Wait until a workflow of the turn was started."""
+
+        async def reached() -> bool:
+            try:
+                await turn.handle.describe()
+            except RPCError:
+                return False
+            return True
+
+        await self.until(reached)
+
     def thread_handle(self, key: ThreadKey) -> WorkflowHandle[Any, Any]:
         return self.client.get_workflow_handle(thread_workflow_id(self.journal_id, key))
 
@@ -343,13 +357,18 @@ class Cluster:
 
 @asynccontextmanager
 async def temporal_worker(
-    client: Client, queue: str, activities: Activities, name: str, cached: int
+    client: Client,
+    queue: str,
+    activities: Activities,
+    name: str,
+    cached: int = CACHED,
+    workflows: Sequence[type] = WORKFLOWS,
 ) -> AsyncIterator[Worker]:
     """A Temporal worker with our workflows and activities."""
     async with Worker(
         client,
         task_queue=queue,
-        workflows=WORKFLOWS,
+        workflows=workflows,
         activities=activities.all,
         workflow_runner=workflow_runner(),
         identity=name,

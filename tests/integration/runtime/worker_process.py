@@ -7,7 +7,7 @@ import sys
 from temporalio.client import Client
 
 from tests.integration.runtime.agents import AGENTS
-from tests.integration.runtime.cluster import CACHED, SETTINGS, temporal_worker
+from tests.integration.runtime.cluster import SETTINGS, temporal_worker
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities
 from turnwright.journal.store import Journal
@@ -23,7 +23,7 @@ async def work(journal_url: str, address: str, queue: str, presence: str, lease_
     waker = Waker(client, await journal.journal_id(), queue)
     activities = Activities(journal, waker, Registry(AGENTS), lambda: presence, SETTINGS)
     await activities.start()
-    async with temporal_worker(client, queue, activities, presence, CACHED):
+    async with temporal_worker(client, queue, activities, presence):
         print("ready", flush=True)  # noqa: T201 - the test waits for it
         while True:
             await hold.beat()
