@@ -77,11 +77,14 @@ class Notifier:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._server.connect(**SETTINGS)
             self.pid = self._connection.get_server_pid()
-        topics = set(self._pending)
-        whole = EVERYTHING in topics or len(topics) > TOPICS_MAX
-        payload = EVERYTHING if whole else " ".join(sorted(topics))
-        await self._connection.fetch(statement("postgres", "notify").sql, channel(self._server.schema), payload)
-        self._pending -= topics
+        topics, self._pending = self._pending, set()  # what is published meanwhile is told next time
+        try:
+            whole = EVERYTHING in topics or len(topics) > TOPICS_MAX
+            payload = EVERYTHING if whole else " ".join(sorted(topics))
+            await self._connection.fetch(statement("postgres", "notify").sql, channel(self._server.schema), payload)
+        except BaseException:
+            self._pending |= topics
+            raise
 
 
 class Listener:

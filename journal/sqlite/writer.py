@@ -78,6 +78,7 @@ class Writer:
         self._lock_timeout_s = lock_timeout_s
         self._loop = asyncio.get_running_loop()
         self._jobs: deque[Job] = deque()
+        self._taking = threading.Lock()  # the loop fails the late ones while this thread takes the next
         self._wake = threading.Event()
         self._stopping = False
         self._abandoned = False
@@ -139,9 +140,10 @@ class Writer:
 
     def _commit_next(self, jobs: list[Job]) -> None:
         """Do what is next in the queue; every job taken ends up in `jobs`, with its outcome."""
-        if self._jobs and (task := self._jobs[0].task):
-            jobs.append(self._jobs.popleft())
-            jobs[0].result = task(self._runner)
+        job = self._take(tasks=True)
+        if job is not None and job.task is not None:
+            jobs.append(job)
+            job.result = job.task(self._runner)
         elif self._jobs:
             self._commit_group(jobs)
 
@@ -168,11 +170,15 @@ class Writer:
     def _next(self, taken: int, deadline_s: float) -> Job | None:
         if taken == GROUP_SCRIPTS_MAX or (taken and time.monotonic() > deadline_s):
             return None
-        while self._jobs and self._jobs[0].task is None:
-            job = self._jobs.popleft()
+        while (job := self._take(tasks=False)) is not None:
             if not job.future.cancelled():
                 return job
         return None
+
+    def _take(self, *, tasks: bool) -> Job | None:
+        """The next in the queue, if it is a task or if it is none, as asked for."""
+        with self._taking:
+            return self._jobs.popleft() if self._jobs and (self._jobs[0].task is not None) is tasks else None
 
     def _run_savepoint(self, job: Job) -> None:
         runner = self._runner
@@ -190,21 +196,25 @@ class Writer:
         job.wrote = job.error is None and runner.connection.total_changes != before
 
     def _fail_group(self, jobs: list[Job], error: BaseException) -> None:
-        started = bool(jobs)
-        while not started and self._jobs:  # nothing began: the same awaits all who wait
-            jobs.append(self._jobs.popleft())
+        if not jobs:  # nothing began: the same awaits all who wait
+            jobs += self._take_until(math.inf)
         for job in jobs:
             job.error = job.error or error
 
     def _fail_queued(self, why: str, *, queued_before_s: float = math.inf) -> None:
         """Answer jobs that no group has taken yet, oldest first."""
-        failed: list[Job] = []
-        with contextlib.suppress(IndexError):
-            while (job := self._jobs.popleft()).queued_at_s < queued_before_s:
-                job.error = StoreUnavailable(why)
-                failed.append(job)
-            self._jobs.appendleft(job)
+        failed = self._take_until(queued_before_s)
+        for job in failed:
+            job.error = StoreUnavailable(why)
         self._events.committed(failed)
+
+    def _take_until(self, queued_before_s: float) -> list[Job]:
+        """Everything that was queued before then."""
+        taken: list[Job] = []
+        with self._taking:
+            while self._jobs and self._jobs[0].queued_at_s < queued_before_s:
+                taken.append(self._jobs.popleft())
+        return taken
 
     def _take_lock(self) -> None:
         if self._lock.try_acquire():

@@ -1,0 +1,61 @@
+"""Every commit on a server is told to other processes, also one that happens while another is being told."""
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.integration.stores.seeds import remember, touch
+from turnwright.journal.postgres.client import Connection
+from turnwright.journal.postgres.driver import PostgresDriver
+from turnwright.journal.script import Script
+
+SOON_S = 20.0
+
+
+@pytest.fixture
+def journal_url(postgres_url: str) -> str:
+    return postgres_url
+
+
+class Slow:
+    """A server's connection that, once told, answers when it is let go on."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.told = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self._connection = connection
+
+    async def fetch(self, query: str, *args: object) -> list[tuple[Any, ...]]:
+        rows = await self._connection.fetch(query, *args)
+        self.told.set()
+        await self.go_on.wait()
+        return rows
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - everything else is the connection's own
+        return getattr(self._connection, name)
+
+
+def remember_in(name: str, key: str) -> Script[None]:
+    yield from remember(name)
+    yield from touch(key)
+
+
+async def test_a_commit_while_the_one_before_is_being_told_is_told_too(
+    driver: PostgresDriver, other: PostgresDriver
+) -> None:
+    async with driver.watch({"k"}) as watch:
+        await other.write(partial(remember_in, "first", "k"))
+        assert await watch.changed(SOON_S)
+        notifier = other._notifier
+        assert notifier is not None
+        assert notifier._connection is not None
+        slow = Slow(notifier._connection)
+        notifier._connection = slow  # type: ignore[assignment]
+        await other.write(partial(remember_in, "second", "k"))
+        await slow.told.wait()
+        assert await watch.changed(SOON_S)
+        await other.write(partial(remember_in, "third", "k"))
+        slow.go_on.set()
+        assert await watch.changed(SOON_S)
