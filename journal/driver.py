@@ -73,7 +73,7 @@ class Hold(Protocol):
         ...
 
     async def beat(self) -> None:
-        """Say that this process still moves. Raises `HoldLost` when the lock is gone: take a new id."""
+        """Say that this process still moves. Raises `HoldLost` when the lock is gone: take it again."""
         ...
 
     async def release(self) -> None:
@@ -132,7 +132,7 @@ class Driver(Protocol):
         ...
 
     async def hold_presence(self, presence_id: str, info: Mapping[str, Any], *, lease_s: float) -> Hold:
-        """Appear to others under an id that nobody used before. Without a beat for `lease_s` it lapses."""
+        """Appear to others under an id that no other process ever used. Without a beat for `lease_s` it lapses."""
         ...
 
     async def liveness(self, presences: Collection[str]) -> Mapping[str, Liveness]:

@@ -61,7 +61,7 @@ class StoreUnavailable(StoreError):
 
 
 class HoldLost(StoreError):
-    """Others take this process for dead; give up what it claimed and appear again under a new id."""
+    """The lock that says this process lives is gone; take it again before others take the process for dead."""
 
 
 class StoreCorrupt(StoreError):

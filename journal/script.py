@@ -102,7 +102,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Whether a holder lives: `dead` is proven, `lapsed` holds its lock but missed its beats.
+    """Whether a holder lives: `dead` is proven, `lapsed` missed its beats, or lost its lock only just now.
 
     `beat_age_s` is the age of the last beat, `None` for one that left no trace.
     """

@@ -33,6 +33,8 @@ class Actor(Protocol):
 class Looper(ABC):
     """An actor that does one thing again and again, with a pause of `interval_s` between."""
 
+    failed_wait_s_max = FAILED_ROUND_WAIT_S_MAX
+
     def __init__(self, name: str, interval_s: float) -> None:
         self.name = name
         self.interval_s = interval_s
@@ -75,18 +77,18 @@ class Looper(ABC):
                 if what != said:  # a store that is away for an hour is one line, not thousands
                     log.warning("actor_failed", actor=self.name, error=what, exc_info=_unexpected(error))
                 said = what
-            await asyncio.sleep(_pause_s(self.interval_s, failures))
+            await asyncio.sleep(self._pause_s(failures))
+
+    def _pause_s(self, failures: int) -> float:
+        """Longer and longer after failures, up to a bound."""
+        longer_s: float = self.interval_s * 2 ** min(failures, 10)
+        return max(self.interval_s, min(longer_s, self.failed_wait_s_max)) if failures else self.interval_s
 
 
 async def stop_all(actors: Sequence[Actor]) -> None:
     """Stop them in the opposite order of their start."""
     for actor in reversed(actors):
         await actor.stop()
-
-
-def _pause_s(interval_s: float, failures: int) -> float:
-    wait_s: float = interval_s * 2 ** min(failures, 10)
-    return interval_s if failures == 0 else max(interval_s, min(wait_s, FAILED_ROUND_WAIT_S_MAX))
 
 
 def _unexpected(error: Exception) -> bool:

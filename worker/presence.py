@@ -1,12 +1,14 @@
 """A worker's presence: the lock that says it lives, and the beats that say it moves.
 
-Rule: an id is used once. When the lock is lost, others may have given up this process's claims already, so it
-appears again under a new id and says so; work that was claimed under the old one is judged by the journal.
+Rule: an id stands for one process as long as that lives. A lock is lost with its connection, and that is no death:
+it is taken again under the same id, at once, so that what runs here goes on. What others gave up meanwhile is in
+the journal, which stops it.
 """
 
 import contextlib
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,9 +18,10 @@ from typing import Any
 import structlog
 
 from turnwright.journal.driver import Driver, Hold
-from turnwright.journal.errors import HoldLost, StoreError
+from turnwright.journal.errors import HoldLost, StoreError, StoreUnavailable
 from turnwright.worker.actor import Looper
 
+LOOK_INTERVAL_S_MAX = 0.1
 BEAT_INTERVAL_S_MAX = 1.0
 BEATS_PER_LEASE = 3
 AGENTS_SHOWN_MAX = 200
@@ -53,22 +56,21 @@ class PresenceKeeper(Looper):
         driver: where to appear.
         info: what to tell about this worker.
         lease_s: without a beat for so long it counts as frozen.
-        announce: told each new id before anything is claimed under it.
+        announce: told each id before anything is claimed under it.
     """
 
+    failed_wait_s_max = BEAT_INTERVAL_S_MAX
+
     def __init__(self, driver: Driver, info: WorkerInfo, lease_s: float, announce: Callable[[str], None]) -> None:
-        super().__init__("presence", min(BEAT_INTERVAL_S_MAX, lease_s / BEATS_PER_LEASE))
+        self._beat_interval_s = min(BEAT_INTERVAL_S_MAX, lease_s / BEATS_PER_LEASE)
+        super().__init__("presence", min(LOOK_INTERVAL_S_MAX, self._beat_interval_s))
         self._driver = driver
         self._info = info.public()
         self._lease_s = lease_s
         self._announce = announce
         self._hold: Hold | None = None
-        self._last_id = ""
-
-    @property
-    def presence_id(self) -> str:
-        """The id at the moment; the last one while a new one cannot be had."""
-        return self._last_id
+        self._next_beat_s = 0.0
+        self.presence_id = ""
 
     async def begin(self) -> None:
         """Appear."""
@@ -82,19 +84,36 @@ class PresenceKeeper(Looper):
                 await hold.release()
 
     async def round(self) -> None:
-        """Beat, or appear again."""
-        if self._hold is not None and not self._hold.lost:
+        """Beat when it is time, or appear again."""
+        if self._hold is None or self._hold.lost:
+            await self._appear()
+        elif time.monotonic() >= self._next_beat_s:
             try:
                 await self._hold.beat()
-                return
             except HoldLost as error:
-                log.warning("presence_lost", presence=self._last_id, error=str(error))
-        await self._appear()
+                log.warning("presence_lost", presence=self.presence_id, error=str(error))
+                await self._appear()
+            self._next_beat_s = time.monotonic() + self._beat_interval_s
 
     async def _appear(self) -> None:
+        self._hold = await self._hold_again() or await self._hold_new()
+        self._announce(self.presence_id)
+        log.info("presence_held", presence=self.presence_id, label=self._info["label"])
+
+    async def _hold_again(self) -> Hold | None:
+        """The lock under the id of before, unless there was none, or the store thinks that it is held."""
+        if not self.presence_id:
+            return None
+        try:
+            return await self._driver.hold_presence(self.presence_id, self._info, lease_s=self._lease_s)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            log.warning("presence_given_up", presence=self.presence_id, error=str(error))
+            return None
+
+    async def _hold_new(self) -> Hold:
         presence_id = f"w-{secrets.token_hex(8)}"
-        before = {"instead_of": self._last_id} if self._last_id else {}
-        self._hold = await self._driver.hold_presence(presence_id, self._info, lease_s=self._lease_s)
-        self._last_id = presence_id
-        self._announce(presence_id)
-        log.info("presence_held", presence=presence_id, label=self._info["label"], **before)
+        hold = await self._driver.hold_presence(presence_id, self._info, lease_s=self._lease_s)
+        self.presence_id = presence_id
+        return hold

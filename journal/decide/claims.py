@@ -29,7 +29,7 @@ from turnwright.journal.turn_status import status_draft
 SUPERSEDED = Rejection("superseded", "a newer run has the turn")
 HELD = Rejection("held", "another attempt that lives has claimed it")
 NOT_DUE = Rejection("not_due", "it may not start now")
-PRESENCE_LOST = Rejection("presence_lost", "others take this process for dead; appear again under a new id")
+PRESENCE_LOST = Rejection("presence_lost", "others take this process for dead; claim again when its presence is held")
 
 
 def look(context: Context, command: Look) -> Decision:

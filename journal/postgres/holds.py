@@ -1,8 +1,9 @@
 """Presences and leads as session advisory locks on a connection of their own, with beats in a table.
 
 Rule: the lock says whether the holder lives, since the server frees it when the connection ends; the beat,
-by the server's clock, says whether it moves. A connection that broke takes every lock with it and is
-never replaced under the same ids: others may have acted on the death already.
+by the server's clock, says whether it moves. A connection that broke takes every lock with it, and a hold
+that was lost never comes back by itself: its holder has to take it again, and to know that others may have
+acted on its death.
 """
 
 import asyncio
@@ -46,11 +47,11 @@ class ServerHold:
     async def beat(self) -> None:
         """Write the server's time."""
         if self.lost:
-            raise HoldLost(f"the connection that held {self._name!r} is gone; appear again under a new id")
+            raise HoldLost(f"the connection that held {self._name!r} is gone; take it again")
         try:
             await self._holds.run(self._connection, "beat", *self._beat)
         except StoreError as error:
-            raise HoldLost(f"{error}; appear again under a new id") from error
+            raise HoldLost(f"{error}; take it again") from error
 
     async def release(self) -> None:
         """Free the lock."""

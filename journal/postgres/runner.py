@@ -16,6 +16,7 @@ from turnwright.journal.statements import statement
 
 T = TypeVar("T")
 ROLLBACK_TIMEOUT_S = 5.0
+RECONNECT_S = 3.0
 
 
 class Runner:
@@ -122,8 +123,12 @@ class Runner:
             raise
 
 
-def _liveness(held: bool, age_s: float | None, lease_s: float | None) -> Liveness:  # noqa: FBT001 - a row
-    if not held:
-        return Liveness("dead", age_s)
-    lapsed = age_s is not None and lease_s is not None and age_s > lease_s
-    return Liveness("lapsed" if lapsed else "alive", age_s)
+def _liveness(held: bool, age_s: float | None, lease_s: float | None, server_age_s: float) -> Liveness:  # noqa: FBT001
+    """A lock may be free because a connection broke or the server was restarted: who lives takes it again at once."""
+    if age_s is None or lease_s is None:
+        return Liveness("alive" if held else "dead", age_s)
+    if held:
+        return Liveness("lapsed" if age_s > lease_s else "alive", age_s)
+    if server_age_s < RECONNECT_S:
+        return Liveness("alive", age_s)
+    return Liveness("lapsed" if age_s < RECONNECT_S else "dead", age_s)

@@ -50,7 +50,7 @@ class FileHold:
         """Write the time; a file that is no longer in its place is a lock that nobody sees."""
         if self._lost or not _in_place(self._path, self._descriptor):
             self._lost = True
-            raise HoldLost(f"the lock {self._path} is gone; appear again under a new id")
+            raise HoldLost(f"the lock {self._path} is gone; take it again")
         write_beat(self._descriptor, self._lease_s)
 
     async def release(self) -> None:

@@ -96,7 +96,7 @@ async def test_a_beat_after_release_says_that_the_presence_is_lost(driver: Drive
     hold = await driver.hold_presence("p1", {}, lease_s=LONG_S)
     await hold.beat()
     await hold.release()
-    with pytest.raises(HoldLost, match="new id"):
+    with pytest.raises(HoldLost, match="take it again"):
         await hold.beat()
 
 

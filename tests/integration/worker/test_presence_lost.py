@@ -10,9 +10,7 @@ from tests.integration.worker.conftest import run_sql
 from tests.integration.worker.stack import Stack, until
 
 pytestmark = pytest.mark.slow
-LOCKS = (
-    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
-)
+BREAK_LOCKS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
 
 
 @pytest.fixture
