@@ -189,7 +189,8 @@ class TurnWorkflow:
         """Whether a new run is due: the history is long, or an operation broke in this one and none runs."""
         due = self._is_long() or self._operations.some_broken
         quiet = not self._woken and not self._typed and not self._operations.any
-        return due and quiet and self._next.kind in ("work", "delay") and workflow.all_handlers_finished()
+        leaves = self._next.kind in ("park", "stop")
+        return due and quiet and not leaves and workflow.all_handlers_finished()
 
     def _is_long(self) -> bool:
         info = workflow.info()

@@ -4,8 +4,11 @@ from pathlib import Path
 
 from tests.integration.runtime.agents import BOT
 from tests.integration.runtime.cluster import Cluster
+from tests.integration.runtime.restless import RestlessTurn
 from tests.integration.runtime.scripts import call, say
 from turnwright.activities.agent import Agent
+from turnwright.workflows.session import SessionWorkflow
+from turnwright.workflows.thread import ThreadWorkflow
 
 STRANGER = Agent("stranger", "scripted:test")
 
@@ -24,6 +27,23 @@ async def test_a_turn_of_an_agent_nobody_knows_waits_and_runs_where_it_is_known(
     knowing = await cluster.start_worker(agents=[BOT])
     await turn.until("completed")
     assert {e.payload.presence for e in await turn.of_type("tool.started")} == {knowing.name}  # type: ignore[attr-defined]
+
+
+async def test_a_turn_that_waits_for_its_agent_for_long_keeps_a_short_history(small_cluster: Cluster) -> None:
+    workflows = [SessionWorkflow, ThreadWorkflow, RestlessTurn]
+    await small_cluster.start_worker(agents=[STRANGER], workflows=workflows)
+    turn = await small_cluster.submit(say("done"))
+    await small_cluster.until_started(turn)
+    first = (await turn.handle.describe()).run_id
+
+    async def another_run() -> bool:
+        await turn.handle.signal("wake")
+        return (await turn.handle.describe()).run_id != first
+
+    await small_cluster.until(another_run)
+    assert (await turn.status()).phase == "queued"
+    await small_cluster.start_worker(agents=[BOT], workflows=workflows)
+    await turn.until("completed")
 
 
 async def test_a_turn_that_waits_for_its_agent_can_be_cancelled_and_the_thread_goes_on(cluster: Cluster) -> None:
