@@ -26,20 +26,22 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import REDUCER_VERSION, SessionControl
 from turnwright.journal.decide import decide_session
+from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.rows import (
+    Locked,
     SessionRow,
     ThreadRow,
     clock,
     create_thread,
     dump,
     find_session,
+    lock_in_session,
     lock_session,
     lock_thread,
-    share_session,
 )
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
@@ -68,14 +70,13 @@ def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Scri
     Raises:
         Undo: the command is rejected and nothing at all is to be written.
     """
-    row = yield from _locked(key, command)
-    session = yield from share_session(key.session_key)
-    if session is None or session.deleted:
+    locked = yield from _locked(key, command)
+    if locked.session.deleted:
         raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
-    known = yield from _remembered(row.id, command)
+    known = yield from _remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
-    outcome = yield from run_thread(row, session.control, command, terms)
+    outcome = yield from run_thread(locked, command, terms)
     if outcome.rejection is not None:
         receipt = _rejected(command, outcome.rejection, _revision(command, outcome))
         if not outcome.entries:
@@ -88,7 +89,7 @@ def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Scri
         revision=_revision(command, outcome),
         seq=outcome.control.seq,
     )
-    yield from _remember(row.id, command, receipt)
+    yield from _remember(locked.row.id, command, receipt)
     return Done(receipt, outcome)
 
 
@@ -121,17 +122,20 @@ def session_command(key: SessionKey, command: SessionCommand) -> Script[Done]:
     return Done(receipt)
 
 
-def _locked(key: ThreadKey, command: ClientCommand) -> Script[ThreadRow]:
-    row = yield from lock_thread(key)
-    if row is not None:
-        return row
+def _locked(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
+    locked = yield from lock_in_session(key)
+    if locked is not None:
+        return locked
     session = yield from find_session(key.session_key)
     if session is None or session.deleted:
         raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
     if not isinstance(command, OPENING):
         raise Undo(_rejected(command, Rejection("unknown_thread", "there is no such thread; submit a turn to it")))
-    now_us = yield from clock()
-    return (yield from create_thread(key, session.id, now_us))
+    yield from create_thread(key, session.id, (yield from clock()))
+    locked = yield from lock_in_session(key)
+    if locked is None:
+        raise StoreCorrupt("a thread vanished while it was being made", key.canonical)
+    return locked
 
 
 def _locked_log(key: SessionKey, command: SessionCommand, now_us: int) -> Script[tuple[ThreadRow, SessionRow]]:
@@ -155,7 +159,11 @@ def _create_session(key: SessionKey, now_us: int) -> Script[ThreadRow]:
         yield from first("insert_counter", made[0])
     session = yield from find_session(key)
     assert session is not None
-    return (yield from create_thread(key.log, session.id, now_us))
+    yield from create_thread(key.log, session.id, now_us)
+    row = yield from lock_thread(key.log)
+    if row is None:
+        raise StoreCorrupt("a session's log vanished while it was being made", key.canonical)
+    return row
 
 
 def _remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:

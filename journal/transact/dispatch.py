@@ -8,7 +8,7 @@ from turnwright.journal.actions import Action, Stop
 from turnwright.journal.commands import Look
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script
-from turnwright.journal.transact.rows import lock_thread, share_session
+from turnwright.journal.transact.rows import lock_in_session
 from turnwright.journal.transact.thread_script import Terms, run_thread
 from turnwright.journal.transact.turns import front_turn
 
@@ -32,16 +32,16 @@ NOTHING = Dispatch(None, 0, Stop("unknown"))
 
 def dispatch_thread(key: ThreadKey, terms: Terms) -> Script[Dispatch]:
     """Settle the thread and say which turn is next; a thread that is gone has nothing."""
-    row = yield from lock_thread(key)
-    session = None if row is None else (yield from share_session(key.session_key))
-    if row is None or session is None or session.deleted:
+    locked = yield from lock_in_session(key)
+    if locked is None or locked.session.deleted:
         return NOTHING
+    row = locked.row
     turn_id = None if row.control.active is None else row.control.active.turn_id
     if turn_id is None and row.control.queued:
         front = yield from front_turn(row.id)
         turn_id = None if front is None else front.turn_id
     if turn_id is None:
         return Dispatch(None, row.control.epoch, Stop("not_head"))
-    outcome = yield from run_thread(row, session.control, Look(turn_id=turn_id), terms)
+    outcome = yield from run_thread(locked, Look(turn_id=turn_id), terms)
     control = outcome.control
     return Dispatch(turn_id, control.epoch, outcome.action, again=bool(outcome.entries), run=control.run)

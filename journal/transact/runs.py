@@ -6,7 +6,7 @@ from turnwright.journal.commands import RunCommand
 from turnwright.journal.errors import JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script
-from turnwright.journal.transact.rows import lock_thread, share_session
+from turnwright.journal.transact.rows import lock_in_session
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
 
@@ -20,8 +20,7 @@ def run_command(key: ThreadKey, command: RunCommand, terms: Terms) -> Script[Out
     Raises:
         ThreadGone: there is no such thread, or its session was deleted.
     """
-    row = yield from lock_thread(key)
-    session = None if row is None else (yield from share_session(key.session_key))
-    if row is None or session is None or session.deleted:
+    locked = yield from lock_in_session(key)
+    if locked is None or locked.session.deleted:
         raise ThreadGone(f"thread {key.canonical} does not exist or was deleted")
-    return (yield from run_thread(row, session.control, command, terms))
+    return (yield from run_thread(locked, command, terms))

@@ -32,7 +32,7 @@ from turnwright.journal.settle import settle
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline
-from turnwright.journal.transact.rows import ThreadRow, clock, is_due
+from turnwright.journal.transact.rows import Locked, ThreadRow, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 
@@ -76,11 +76,10 @@ class _Judged:
     blobs: Mapping[str, bytes]
 
 
-def run_thread(
-    row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms
-) -> Script[Outcome]:
+def run_thread(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) -> Script[Outcome]:
     """Carry out a command on a locked thread."""
-    facts = yield from _facts(row, session, command, terms)
+    row, session = locked.row, locked.session.control
+    facts = yield from _facts(locked, command, terms)
     settled = settle(row.control, session, facts)
     control = fold_drafts(row.control, settled, facts.now_us)
     facts = facts.after(draft.at(row.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
@@ -145,18 +144,17 @@ def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bo
     return has_work(control, replace(facts, front=front))
 
 
-def _facts(row: ThreadRow, session: SessionControl, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:
-    control, active = row.control, row.control.active
-    now_us = yield from clock()
+def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:
+    row, control, active = locked.row, locked.row.control, locked.row.control.active
     known = yield from find_dead(_in_question(control, command, terms))
     turn = front = None
     if isinstance(command, TurnCommand) and control.turn(command.turn_id) is None:
         turn = yield from find_turn(command.turn_id, row.id)
     if active is None and control.queued:
         front = yield from front_turn(row.id)
-    queue = yield from _queue(row, session, command)
+    queue = yield from _queue(row, locked.session.control, command)
     return Facts(
-        now_us=max(now_us, row.at_us),
+        now_us=max(locked.now_us, row.at_us),
         dead=_in_state(known, "dead"),
         lapsed=_in_state(known, "lapsed"),
         expired=frozenset(

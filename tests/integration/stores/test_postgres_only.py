@@ -13,6 +13,7 @@ from tests.integration.stores.seeds import open_thread, remember, remembers
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.errors import HoldLost, StoreUnavailable
+from turnwright.journal.postgres import runner
 from turnwright.journal.script import Script, first
 
 LONG_S = 60.0
@@ -47,14 +48,37 @@ async def test_a_broken_connection_takes_presence_and_lead_with_it(driver: Drive
     lead = await driver.try_lead("sweep", lease_s=LONG_S)
     assert lead is not None
     await break_connections(look)
-    with pytest.raises(HoldLost, match="new id"):
+    with pytest.raises(HoldLost, match="take it again"):
         await presence.beat()
     assert presence.lost
     assert lead.lost
     await presence.release()
-    assert (await soon_alive(other, "p1")) == "dead"
-    await driver.hold_presence("p2", {}, lease_s=LONG_S)
+    async with asyncio.timeout(30):
+        while (await soon_alive(other, "p1")) != "dead":
+            await asyncio.sleep(0.05)
+    await driver.hold_presence("p1", {}, lease_s=LONG_S)
+    assert (await other.liveness(["p1"]))["p1"].state == "alive"
     assert await other.try_lead("sweep", lease_s=LONG_S) is not None
+
+
+@pytest.mark.parametrize(
+    ("held", "beat_age_s", "server_age_s", "state"),
+    [
+        (True, 1.0, 900.0, "alive"),
+        (True, 11.0, 900.0, "lapsed"),
+        (True, None, 900.0, "alive"),
+        (False, None, 900.0, "dead"),
+        (False, 1.0, 900.0, "lapsed"),
+        (False, 4.0, 900.0, "dead"),
+        (False, 4.0, 1.0, "alive"),
+        (False, None, 1.0, "dead"),
+    ],
+)
+def test_a_free_lock_is_a_death_only_when_whoever_lives_would_have_taken_it_again(
+    held: bool, beat_age_s: float | None, server_age_s: float, state: str
+) -> None:
+    lease_s = None if beat_age_s is None else 10.0
+    assert runner._liveness(held, beat_age_s, lease_s, server_age_s).state == state
 
 
 async def soon_alive(driver: Driver, presence_id: str) -> str:
@@ -107,13 +131,16 @@ async def test_scripts_that_deadlock_are_run_again_and_both_commit(driver: Drive
 
 
 async def test_threads_that_keep_appending_do_not_keep_a_session_command_out(driver: Driver, look: Look) -> None:
-    await driver.write(partial(open_thread, "a"))
-    key = '["t",null,"a"]'
+    place = await driver.write(partial(open_thread, "a"))
+    session, thread, other = '["t",null,"a"]', '["t",null,"a","a","main"]', '["t",null,"a","a","other"]'
+    await driver.write(
+        lambda: first("insert_thread", other, place.session_id, "t", "a", "other", b"", 0, b"{}", 1),
+    )
     go_on = asyncio.Event()
     order: list[str] = []
 
-    def locked(how: str, name: str) -> Script[None]:
-        yield from first(how, key)
+    def locked(name: str, *statement: str) -> Script[None]:
+        yield from first(*statement)
         order.append(name)
         yield from first("clock")
 
@@ -122,11 +149,11 @@ async def test_threads_that_keep_appending_do_not_keep_a_session_command_out(dri
             await go_on.wait()
 
     driver.hook = hook
-    sharing = asyncio.ensure_future(driver.write(partial(locked, "share_session", "thread")))
+    sharing = asyncio.ensure_future(driver.write(partial(locked, "thread", "lock_in_session", thread, session)))
     await until(lambda: order == ["thread"])
-    commanding = asyncio.ensure_future(driver.write(partial(locked, "lock_session", "session")))
+    commanding = asyncio.ensure_future(driver.write(partial(locked, "session", "lock_session", session)))
     await until_waiting(look, 1)
-    late = asyncio.ensure_future(driver.write(partial(locked, "share_session", "late thread")))
+    late = asyncio.ensure_future(driver.write(partial(locked, "late thread", "lock_in_session", other, session)))
     await until_waiting(look, 2)
     go_on.set()
     await asyncio.gather(sharing, commanding, late)
@@ -144,6 +171,7 @@ async def until_waiting(look: Look, sessions: int) -> None:
     async with asyncio.timeout(20):
         while (await look("SELECT count(*) FROM pg_locks WHERE NOT granted")) != [(sessions,)]:
             await asyncio.sleep(0.01)
+
 
 async def test_a_process_stopped_inside_its_transaction_is_cut_off_by_the_server(driver: Driver, spawn: Spawn) -> None:
     child = await spawn("block", "commit")
