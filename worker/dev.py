@@ -20,7 +20,7 @@ from turnwright.journal.errors import TurnwrightError
 from turnwright.worker import loopback
 from turnwright.worker.actor import stop_all
 from turnwright.worker.child import Child
-from turnwright.worker.dev_place import DevInfo, DevPlace
+from turnwright.worker.dev_place import DevInfo, DevPlace, without_password
 from turnwright.worker.log_tail import LogTail
 from turnwright.worker.settings import ENV_PREFIX, Settings
 from turnwright.worker.temporal_server import TemporalServer
@@ -154,7 +154,8 @@ class Dev:
         finally:
             await driver.stop()
         if not self._stopping.is_set():
-            info = DevInfo(os.getpid(), self._settings.journal_url, self._server.address, self._server.ui_url)
+            journal = without_password(self._settings.journal_url)
+            info = DevInfo(os.getpid(), journal, self._server.address, self._server.ui_url)
             self._place.tell(info)
             self._view.ready(info, agents, self._options.workers, self._place.folder)
 

@@ -1,18 +1,23 @@
 """The folder `.turnwright/` of `turnwright dev`: one dev at a time, and where it can be found.
 
 Rule: a lock says whether a dev runs, since the kernel frees it with the process; the file beside it says where.
-What the file says counts only while the lock is held.
+What the file says counts only while the lock is held, and it says no password.
 """
 
+import fcntl
 import json
 import os
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.sqlite.locks import open_lock, try_lock
 
 FOLDER = Path(".turnwright")
+LOCK_TRIES = 50
+LOCK_RETRY_S = 0.002
 
 
 class DevRunning(TurnwrightError):
@@ -21,10 +26,10 @@ class DevRunning(TurnwrightError):
 
 @dataclass(frozen=True, slots=True)
 class DevInfo:
-    """Where a running dev is found."""
+    """Where a running dev is found; `journal` is the journal's URL without its password."""
 
     pid: int
-    journal_url: str
+    journal: str
     temporal_address: str
     ui_url: str
 
@@ -45,7 +50,7 @@ class DevPlace:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
         descriptor = open_lock(self.folder / "dev.lock")
-        if not try_lock(descriptor):
+        if not _locked(descriptor):
             os.close(descriptor)
             raise DevRunning(_who(self._read()))
         self._descriptor = descriptor
@@ -71,7 +76,8 @@ class DevPlace:
             return None
         descriptor = open_lock(lock)
         try:
-            return None if try_lock(descriptor) else self._read()
+            # Shared, so that two who ask at once do not take each other for a dev.
+            return None if try_lock(descriptor, fcntl.LOCK_SH) else self._read()
         finally:
             os.close(descriptor)
 
@@ -84,6 +90,25 @@ class DevPlace:
             return DevInfo(**json.loads(self._info_file.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
+
+
+def without_password(url: str) -> str:
+    """A journal's URL as it may be shown and stored."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return url
+    credentials, at, place = parts.netloc.rpartition("@")
+    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name != "password"])
+    return f"{parts.scheme}://{credentials.partition(':')[0]}{at}{place}{parts.path}{query and f'?{query}'}"
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the lock; who asks whether a dev runs holds it for a moment, hence the tries."""
+    for _ in range(LOCK_TRIES):
+        if try_lock(descriptor):
+            return True
+        time.sleep(LOCK_RETRY_S)
+    return False
 
 
 def _who(info: DevInfo | None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from turnwright.client.settings import ClientSettings
-from turnwright.worker.dev_place import DevPlace
+from turnwright.worker.dev_place import DevPlace, without_password
 from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_client import connect
 
@@ -64,7 +64,7 @@ def with_dev_address(settings: Settings, place: DevPlace | None = None) -> Setti
     if settings.temporal_address is not None or settings.temporal_profile is not None or own:
         return settings
     running = (place or DevPlace()).running()
-    if running is None or running.journal_url != settings.journal_url:
+    if running is None or running.journal != without_password(settings.journal_url):
         return settings
     return settings.model_copy(update={"temporal_address": running.temporal_address, "temporal_environment": False})
 

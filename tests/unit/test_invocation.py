@@ -1,12 +1,13 @@
 """What was said before a command's name, and the Temporal of a dev in this folder."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from turnwright.worker.dev_place import DevInfo, DevPlace, DevRunning
+from turnwright.worker.dev_place import DevInfo, DevPlace, DevRunning, without_password
 from turnwright.worker.invocation import Invocation, journal_url_of, with_dev_address
 from turnwright.worker.settings import Settings
 
@@ -119,6 +120,30 @@ def test_a_folder_has_one_dev_at_a_time(dev: DevPlace) -> None:
 def test_a_folder_that_is_looked_at_is_not_made(tmp_path: Path) -> None:
     assert DevPlace().running() is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_those_who_ask_at_once_whether_a_dev_runs_do_not_take_each_other_for_one(dev: DevPlace) -> None:
+    left = (dev.folder / "dev.json").read_text()
+    dev.release()
+    (dev.folder / "dev.json").write_text(left)
+    with (dev.folder / "dev.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert DevPlace().running() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sqlite:///.turnwright/journal.db", "sqlite:///.turnwright/journal.db"),
+        ("sqlite:////a:b@c/d.db", "sqlite:////a:b@c/d.db"),
+        ("postgresql://ann:se:cret@host:5432/db", "postgresql://ann@host:5432/db"),
+        ("postgresql://ann@host/db?schema=x", "postgresql://ann@host/db?schema=x"),
+        ("postgresql:///db?password=secret&host=/run", "postgresql:///db?host=%2Frun"),
+        ("postgresql://host/db", "postgresql://host/db"),
+    ],
+)
+def test_the_place_of_a_dev_holds_no_password(url: str, shown: str) -> None:
+    assert without_password(url) == shown
 
 
 def test_git_does_not_see_what_dev_keeps(dev: DevPlace) -> None:

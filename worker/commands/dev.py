@@ -77,7 +77,7 @@ def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Tabl
     agent = agents[0] if agents else "AGENT"
     for name, value in (
         ("Temporal", f"{info.temporal_address}   page: {info.ui_url}"),
-        ("Journal", _without_password(info.journal_url)),
+        ("Journal", info.journal),
         ("Workers", f"{workers}, with {', '.join(agents) or 'no agent'}"),
         ("Logs", f"{folder}/*.log"),
         ("", ""),
@@ -87,9 +87,3 @@ def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Tabl
     ):
         table.add_row(Text(name, style="bold"), Text(value))
     return table
-
-
-def _without_password(url: str) -> str:
-    scheme, rest = url.split("://", 1)
-    credentials, at, place = rest.rpartition("@")
-    return f"{scheme}://{credentials.partition(':')[0]}{at}{place}"
