@@ -18,8 +18,8 @@ Journal = Annotated[str | None, typer.Option(help="The journal: a URL, or the pa
 Tenant = Annotated[str | None, typer.Option(help="The tenant of commands.")]
 TaskQueue = Annotated[str | None, typer.Option(help="The Temporal task queue.")]
 Address = Annotated[str | None, typer.Option(help="host:port of Temporal.")]
-LogFormat = Annotated[str | None, typer.Option(help="console or json.")]
-LogLevel = Annotated[str | None, typer.Option(help="debug, info, warning or error.")]
+LogFormat = Annotated[str | None, typer.Option(help="Of dev and worker: console or json.")]
+LogLevel = Annotated[str | None, typer.Option(help="Of dev and worker: debug, info, warning or error.")]
 
 
 def build_app() -> typer.Typer:

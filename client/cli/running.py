@@ -50,8 +50,8 @@ class Runner:
         try:
             _quiet_logs()
             asyncio.run(self._connected(command, screen))
-        except BrokenPipeError:  # who reads has seen enough; nothing more may be written, at exit neither
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:
+            hang_up()
         except KeyboardInterrupt:
             screen.note("stopped; what was accepted goes on")
             raise typer.Exit(INTERRUPTED) from None
@@ -69,6 +69,11 @@ async def flush(client: Client, screen: Screen) -> None:
     failure = await client.flush()
     if failure is not None:
         screen.note_once(f"Temporal was not told ({failure}); a worker finds it by itself a little later")
+
+
+def hang_up() -> None:
+    """Who reads the output has seen enough: nothing more may be written, at exit neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(error: BaseException, screen: Screen) -> int:

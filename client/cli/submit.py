@@ -15,6 +15,7 @@ from turnwright.client.cli.watching import follow
 from turnwright.client.client import Client
 from turnwright.journal.commands import IfBusy
 from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD
 
 Task = Annotated[str, typer.Argument(metavar="TEXT", help="The task; - reads it from standard input.")]
@@ -58,6 +59,8 @@ class SubmitCommand:
         """Queue a turn for an agent. It is accepted once committed, whether or not a worker or Temporal is up."""
 
         async def run(client: Client, screen: Screen) -> None:
+            if timeout is not None and not follow_it:
+                raise InvalidInput("--timeout goes with --follow")
             chosen = client.session(user, session)
             text = sys.stdin.read() if task == "-" else task
             if create:

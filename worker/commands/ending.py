@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from turnwright.client.cli.running import INTERRUPTED, UNAVAILABLE, USAGE
+from turnwright.client.cli.running import INTERRUPTED, UNAVAILABLE, USAGE, hang_up
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.errors import InvalidInput, JournalError, TurnwrightError
 from turnwright.worker.settings import SettingsError
@@ -27,6 +27,8 @@ def told(screen: Screen) -> Iterator[None]:
     """Tell what goes wrong in the block, and exit with its code."""
     try:
         yield
+    except BrokenPipeError:
+        hang_up()
     except KeyboardInterrupt:
         screen.note("stopped")
         raise typer.Exit(INTERRUPTED) from None

@@ -17,6 +17,7 @@ from turnwright.client.cli.screen import Screen
 from turnwright.client.opening import open_journal
 from turnwright.journal import store_verify
 from turnwright.journal.driver import Presence
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.walking import Finding
@@ -122,8 +123,11 @@ class JournalUpkeep:
             raise typer.Exit(code)
 
     def _key(self, user: str | None, session: str | None) -> SessionKey | None:
-        tenant = self._invocation.settings().tenant
-        return None if session is None else SessionKey(tenant, user, session).checked()
+        if session is None:
+            if user is not None:
+                raise InvalidInput("--user goes with --session")
+            return None
+        return SessionKey(self._invocation.settings().tenant, user, session).checked()
 
 
 async def _opened(url: str, command: Callable[[Journal], Awaitable[int]], *, migrate: bool) -> int:

@@ -3,6 +3,8 @@
 import json
 import logging  # noqa: TID251 - it is put back as it was
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +103,32 @@ def test_a_setting_that_cannot_be_used_is_said_on_one_line(file: Path, monkeypat
     said = call(file, "journal", "stats")
     assert said.exit_code == 2
     assert "TURNWRIGHT_LEASE_S" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "journal verify --user ann",
+        "journal rebuild --user ann",
+        "submit hello --session s --agent echo --timeout 1",
+        "turns --thread main",
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(file: Path, command: str) -> None:
+    made(file)
+    said = call(file, *command.split())
+    assert said.exit_code == 2
+    assert "goes with --" in said.stderr
+
+
+def test_a_reader_of_the_output_that_leaves_is_no_error(file: Path) -> None:
+    made(file)
+    command = [sys.executable, "-m", "turnwright.worker.main", "--journal", str(file), "journal", "stats", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 0)
 
 
 def test_the_version_is_told() -> None:
