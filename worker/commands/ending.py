@@ -29,6 +29,7 @@ def told(screen: Screen) -> Iterator[None]:
         yield
     except BrokenPipeError:
         hang_up()
+        raise typer.Exit from None
     except KeyboardInterrupt:
         screen.note("stopped")
         raise typer.Exit(INTERRUPTED) from None
