@@ -56,7 +56,7 @@ def start_claim_elsewhere(given: ClaimInput) -> ActivityHandle[Claimed]:
 def start_operation(ref: OpRef, given: StepInput) -> ActivityHandle[Next]:
     """Schedule an operation's attempt."""
     summary = f"{ref.kind} {ref.step}" if ref.kind == "model" else f"{ref.kind} {ref.call.partition('-')[2]}"
-    return workflow.start_activity(
+    handle = workflow.start_activity(
         _ACTIVITY[ref.kind],
         given,
         result_type=Next,
@@ -66,10 +66,12 @@ def start_operation(ref: OpRef, given: StepInput) -> ActivityHandle[Next]:
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
+    handle.add_done_callback(_seen)
+    return handle
 
 
 def _scheduled(name: str, given: object, result_type: type[Any], summary: str) -> ActivityHandle[Any]:
-    return workflow.start_activity(
+    handle = workflow.start_activity(
         name,
         given,
         result_type=result_type,
@@ -78,3 +80,11 @@ def _scheduled(name: str, given: object, result_type: type[Any], summary: str) -
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
+    handle.add_done_callback(_seen)
+    return handle
+
+
+def _seen(handle: Any) -> None:  # noqa: ANN401 - a task's callback
+    """Look at the end of an activity nobody may wait for any more; asyncio reports errors nobody looked at."""
+    if not handle.cancelled():
+        handle.exception()

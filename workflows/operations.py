@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 from temporalio.workflow import ActivityHandle
@@ -66,9 +66,7 @@ class Operations:
                 continue
             if known is not None:
                 known.handle.cancel()
-            handle = self._start(ref)
-            handle.add_done_callback(_seen)
-            self._scheduled[key] = Scheduled(ref, handle)
+            self._scheduled[key] = Scheduled(ref, self._start(ref))
 
     def take_done(self) -> list[Next]:
         """What the activities that have ended said; they are not scheduled any more."""
@@ -89,9 +87,3 @@ class Operations:
         for scheduled in self._scheduled.values():
             scheduled.handle.cancel()
         self._scheduled.clear()
-
-
-def _seen(handle: Any) -> None:  # noqa: ANN401 - a task's callback
-    """Look at the end of an activity nobody may wait for any more; asyncio reports errors nobody looked at."""
-    if not handle.cancelled():
-        handle.exception()

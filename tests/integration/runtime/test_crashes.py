@@ -9,8 +9,10 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.testing import ActivityEnvironment
 
+from tests.integration.runtime.bug import Bug
 from tests.integration.runtime.cluster import SETTINGS, Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
+from tests.integration.runtime.outage import Outage, Unlucky
 from tests.integration.runtime.scripts import call, say
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.attend import attend
@@ -127,45 +129,17 @@ async def test_a_run_started_at_an_old_epoch_ends_without_writing(cluster: Clust
     assert (await turn.types())[: len(before) + 1] == [*before, "run.claimed"]
 
 
-class Unlucky:
-    """A driver's hook that lets commits succeed and then claims that they did not."""
-
-    def __init__(self, unlucky: set[int]) -> None:
-        self._unlucky = unlucky
-        self.commits = 0
-
-    def __call__(self, point: str) -> None:
-        if point == "committed":
-            self.commits += 1
-            if self.commits in self._unlucky:
-                raise StoreUnavailable("the connection broke after the commit")
-
-
 @pytest.mark.parametrize("lucky_every", [2, 3, 4])
 async def test_lost_acknowledgements_of_commits_leave_no_trace(
     cluster: Cluster, tmp_path: Path, lucky_every: int
 ) -> None:
     worker = await cluster.start_worker()
     log = tmp_path / "log"
-    worker.journal.driver.hook = Unlucky({n for n in range(400) if n % lucky_every})
+    worker.journal.driver.hook = Unlucky(lucky_every)
     turn = await cluster.submit(call("send", log=str(log)), say("done"))
     await turn.until("completed")
     assert await turn.types() == UNDISTURBED
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["started", "done"]
-
-
-class Outage:
-    """A driver's hook that refuses everything for a while."""
-
-    def __init__(self, error: type[JournalError] = StoreUnavailable) -> None:
-        self.on = False
-        self.refused = 0
-        self._error = error
-
-    def __call__(self, point: str) -> None:
-        if self.on:
-            self.refused += 1
-            raise self._error("the store does not take it")
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable, StoreError, NewerReducer])
@@ -202,19 +176,6 @@ async def test_a_store_that_is_away_when_a_turn_begins_delays_it(cluster: Cluste
     outage.on = False
     await turn.until("completed")
     assert await turn.types() == UNDISTURBED
-
-
-class Bug:
-    """A version of the worker with a bug at one place."""
-
-    def __init__(self, point: str, times: int = 1_000) -> None:
-        self._point = point
-        self._times = times
-
-    async def __call__(self, point: str) -> None:
-        if point == self._point and self._times > 0:
-            self._times -= 1
-            raise ZeroDivisionError(point)
 
 
 @pytest.mark.parametrize("point", ["model:begun", "model:claimed", "model:answered", "tool:begun", "tool:claimed"])
