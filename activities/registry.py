@@ -7,7 +7,8 @@ missing makes turns wait, which is much harder to notice.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from turnwright.activities.agent import Agent
@@ -68,7 +69,7 @@ def load_registry(target: str) -> Registry:
         if not hasattr(found, part):
             raise InvalidInput(f"{target!r}: module {module_name} has no {attribute!r}")
         found = getattr(found, part)
-    return _registry(found() if _is_factory(found) else found, target)
+    return _registry(_made(found, target) if _is_factory(found) else found, target)
 
 
 def _module(name: str, target: str) -> Any:  # noqa: ANN401 - a module
@@ -81,6 +82,14 @@ def _module(name: str, target: str) -> Any:  # noqa: ANN401 - a module
         raise InvalidInput(
             f"{target!r}: there is no module {error.name}; is its folder on the path, or PYTHONPATH?"
         ) from error
+
+
+def _made(factory: Callable[[], Any], target: str) -> Any:  # noqa: ANN401 - whatever it returns
+    try:
+        inspect.signature(factory).bind()
+    except TypeError as error:
+        raise InvalidInput(f"{target!r} cannot be called without arguments: {error}") from None
+    return factory()
 
 
 def _is_factory(found: Any) -> bool:  # noqa: ANN401 - whatever stands there

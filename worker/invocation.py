@@ -12,6 +12,7 @@ from pathlib import Path
 from turnwright.client.settings import ClientSettings
 from turnwright.worker.dev_place import DevPlace, without_password
 from turnwright.worker.settings import Settings
+from turnwright.worker.settings_file import at_home
 from turnwright.worker.temporal_client import connect
 
 FLAGS = frozenset({"config", "journal_url", "tenant", "task_queue", "temporal_address", "log_format", "log_level"})
@@ -73,4 +74,4 @@ def journal_url_of(given: str | None) -> str | None:
     """A journal as people write it: a URL, or the path of a SQLite file."""
     if given is None or "://" in given:
         return given
-    return f"sqlite:///{Path(given).expanduser()}"
+    return f"sqlite:///{at_home(Path(given))}"

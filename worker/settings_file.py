@@ -44,8 +44,16 @@ def find_file(given: str | Path | None) -> Path | None:
     """The file that was named, else the one in the working folder, else none."""
     named = given or os.environ.get(CONFIG_VARIABLE)
     if named:
-        return Path(named).expanduser()
+        return at_home(Path(named))
     return DEFAULT_FILE if DEFAULT_FILE.is_file() else None
+
+
+def at_home(path: Path) -> Path:
+    """The path with `~` filled in, as far as the system knows whose home that is."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def test_a_user_without_an_account_is_recorded_by_number(monkeypatch: pytest.Mon
         (None, None),
         ("postgresql://u@h/d", "postgresql://u@h/d"),
         ("a/b.db", "sqlite:///a/b.db"),
+        ("~nobody-of-this-name/b.db", "sqlite:///~nobody-of-this-name/b.db"),
         ("/a/b.db", "sqlite:////a/b.db"),
     ],
 )

@@ -94,6 +94,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "registry = Registry(several)\n"
         "def made():\n    return several\n"
         "class Box:\n    inside = one\n"
+        "def picky(which):\n    return one\n"
         "wrong = 5\n"
         "mixed = [one, 5]\n"
     )
@@ -128,6 +129,7 @@ def test_a_registry_is_loaded_from_whatever_holds_agents(target: str, names: tup
         ("shop_agents:", "package.module:attribute"),
         ("shop_agents:nothing", "has no 'nothing'"),
         ("shop_agents:wrong", "is a int"),
+        ("shop_agents:picky", "without arguments: missing a required argument: 'which'"),
         ("shop_agents:mixed", "holds agents"),
         ("no_such_shop:agents", "no module no_such_shop"),
         ("no_such_shop.inner:agents", "no module no_such_shop"),
