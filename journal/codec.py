@@ -1,21 +1,23 @@
 """Entries to stored bytes and back, and the hash chain over them.
 
-Rule: the chain covers seq, type, version, entry id, epoch and the salted digest of the body, so a body can be
+Rule: the chain covers everything of an entry that is folded, and of its body the salted digest, so a body can be
 erased and the chain still verifies. Position and time are the store's and are not hashed.
 """
 
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from turnwright.journal.canonical import digest
+from turnwright.journal.canonical import digest, encode
 from turnwright.journal.entries import REGISTRY, Erased, Payload, Unreadable
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.upcast import upcast
 
 GENESIS = b"\x00" * 32
+_ADDED_SINCE = frozenset({"extra_forbidden", "literal_error", "union_tag_invalid"})
 
 
 def body_digest(salt: bytes, body: bytes) -> bytes:
@@ -23,22 +25,32 @@ def body_digest(salt: bytes, body: bytes) -> bytes:
     return digest(salt, body)
 
 
-def chain_hash(
-    prev_hash: bytes,
-    seq: int,
-    entry_type: str,
-    version: int,
-    entry_id: str,
-    epoch: int | None,
-    content: bytes,
-) -> bytes:
-    """The hash of an entry, 32 bytes. `content` is its `body_digest`."""
-    head = f"{seq}|{version}|{'' if epoch is None else epoch}|{entry_type}|"
-    return digest(prev_hash, head.encode(), entry_id.encode(), content)
+class Link(NamedTuple):
+    """What the chain covers of an entry; `content` is the `body_digest`."""
+
+    seq: int
+    type: str
+    version: int
+    entry_id: str
+    turn_id: str | None
+    run: str | None
+    step: int | None
+    epoch: int | None
+    required: bool
+    content: bytes
+
+
+def chain_hash(prev_hash: bytes, link: Link) -> bytes:
+    """The hash of an entry, 32 bytes."""
+    *envelope, content = link
+    return digest(prev_hash, encode(envelope), content)
 
 
 def decode(entry_type: str, version: int, body: bytes | None, *, required: bool, thread: str, seq: int) -> Payload:
     """The payload of a stored row, upcast to the current version.
+
+    A body that is whole but for fields or words that did not exist when this code was written is of a newer
+    version, not corrupt.
 
     Raises:
         UnknownEntryType: a required entry of a type or version this code does not know.
@@ -54,10 +66,15 @@ def decode(entry_type: str, version: int, body: bytes | None, *, required: bool,
         if known is not None and raw is not None:
             return known.model_validate(raw)
     except (ValidationError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise StoreCorrupt(f"the body of {entry_type} cannot be read: {_brief(error)}", thread, seq) from error
+        if not _is_newer(error):
+            raise StoreCorrupt(f"the body of {entry_type} cannot be read: {_brief(error)}", thread, seq) from error
     if required:
         raise UnknownEntryType(entry_type, version, f"thread {thread}, seq {seq}")
     return Unreadable(type=entry_type, version=version, raw=body.decode("utf-8", "replace"))
+
+
+def _is_newer(error: Exception) -> bool:
+    return isinstance(error, ValidationError) and all(wrong["type"] in _ADDED_SINCE for wrong in error.errors())
 
 
 def _brief(error: Exception) -> str:

@@ -3,10 +3,17 @@
 Rule: an id is never made up. Status entries: see `turn_status.status_entry_id`.
 """
 
+COMMAND = "cmd:"
+
 
 def command(request_id: str, index: int) -> str:
     """The `index`-th entry of a client's command."""
-    return f"cmd:{request_id}:{index}"
+    return f"{COMMAND}{request_id}:{index}"
+
+
+def request_of(command_id: str) -> str:
+    """The request of a client's command, from the id of one of its entries."""
+    return command_id.removeprefix(COMMAND).rpartition(":")[0]
 
 
 def run(turn_id: str, temporal_run_id: str) -> str:

@@ -6,6 +6,7 @@ with its id exists; no stored flag says so.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
@@ -142,3 +143,16 @@ class Message(Frozen):
 def user(text: str, **metadata: Any) -> Message:  # noqa: ANN401 - any JSON value
     """A user's message of plain text."""
     return Message(role="user", blocks=(Text(text=text),), metadata=metadata)
+
+
+def media_of(value: object) -> Iterator[str]:
+    """The SHA-256 of each blob that media anywhere in a payload or message refer to."""
+    if isinstance(value, Media):
+        if value.blob is not None:
+            yield value.blob
+    elif isinstance(value, Frozen):
+        for name in type(value).model_fields:
+            yield from media_of(getattr(value, name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from media_of(item)

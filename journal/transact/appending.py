@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from turnwright.journal.codec import body_digest, chain_hash
+from turnwright.journal.codec import Link, body_digest, chain_hash
 from turnwright.journal.control import REDUCER_VERSION, ThreadControl
 from turnwright.journal.entries import Draft, Entry
 from turnwright.journal.errors import StoreUnavailable
@@ -98,8 +98,11 @@ def seal(row: ThreadRow, drafts: list[Draft], at_us: int) -> Sealed:
     for n, draft in enumerate(drafts, start=1):
         entry, body, salt = draft.at(row.seq + n, at_us), draft.payload.body(), secrets.token_bytes(SALT_BYTES)
         kind, version = draft.payload.TYPE, draft.payload.VERSION
-        content = body_digest(salt, body)
-        hash_ = chain_hash(prev_hash, entry.seq, kind, version, entry.entry_id, entry.epoch, content)
+        link = Link(
+            entry.seq, kind, version, entry.entry_id, entry.turn_id, entry.run, entry.step, entry.epoch,
+            draft.payload.REQUIRED, body_digest(salt, body),
+        )  # fmt: skip
+        hash_ = chain_hash(prev_hash, link)
         large = len(body) > BLOB_BYTES_MIN
         sha = hashlib.sha256(body).hexdigest() if large else None
         if sha is not None:

@@ -198,7 +198,7 @@ def _check_media(walk: Walk, session_id: int) -> Script[None]:
 
 
 def _check_requests(walk: Walk, thread_id: int) -> Script[None]:
-    """Each remembered request has a receipt that fits, and each queued turn's request is remembered."""
+    """Each remembered request has a receipt that fits, and each one that left an entry under its id is remembered."""
     after, remembered = "", set[str]()
     while True:
         page = yield from rows("request_rows", thread_id, after, REQUESTS_PAGE_MAX)
@@ -209,7 +209,7 @@ def _check_requests(walk: Walk, thread_id: int) -> Script[None]:
             break
         after = page[-1][0]
     for request_id in sorted(walk.requests - remembered):
-        walk.found(None, "request", f"request {request_id!r} queued a turn and is not remembered")
+        walk.found(None, "request", f"request {request_id!r} left its entries and is not remembered")
 
 
 def _check_request(walk: Walk, request_id: str, kind: str, body: bytes) -> None:

@@ -7,20 +7,20 @@ the result with everything that is kept beside them; `rebuild` writes it there.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState, empty_state
-from turnwright.journal.codec import GENESIS, body_digest, chain_hash, decode
+from turnwright.journal.codec import GENESIS, Link, body_digest, chain_hash, decode
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, TurnQueued
+from turnwright.journal.entries import Entry, EntryErased, Erased, Payload
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import Frozen, Media
+from turnwright.journal.messages import media_of
 from turnwright.journal.script import Row, Script, rows
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
@@ -81,6 +81,7 @@ class Walk:
     seq: int = 0
     hash: bytes = GENESIS
     at_us: int = 0
+    position: int = 0
     body_bytes: int = 0
     whole: bool = True
     control: ThreadControl = field(default_factory=ThreadControl)
@@ -117,6 +118,8 @@ def walk_thread(key: ThreadKey, thread_id: int, checkpoint_seqs: frozenset[int] 
             break
     for seq in sorted(walk.erased - walk.erasures):
         walk.found(seq, "erasure", "its content is gone and no entry.erased says so")
+    for seq in sorted(walk.erasures - walk.erased):
+        walk.found(seq, "erasure", "an entry.erased says that its content is gone, and it is there")
     return walk
 
 
@@ -128,8 +131,13 @@ def _step(walk: Walk, row: _Raw) -> None:
         walk.found(row.seq, "chain", "it does not follow the entry before it")
     if row.at_us < walk.at_us:
         walk.found(row.seq, "sequence", "its time is before that of the entry before it")
+    if row.position <= walk.position:
+        walk.found(row.seq, "position", "its position is not behind that of the entry before it")
     _check_content(walk, row)
-    walk.seq, walk.hash, walk.at_us = row.seq, bytes(row.hash), max(walk.at_us, row.at_us)
+    walk.seq, walk.hash = row.seq, bytes(row.hash)
+    walk.at_us, walk.position = max(walk.at_us, row.at_us), max(walk.position, row.position)
+    if row.entry_id.startswith(entry_ids.COMMAND):
+        walk.requests.add(entry_ids.request_of(row.entry_id))
     payload = _payload(walk, row)
     if payload is None or isinstance(payload, Erased):
         walk.whole = False
@@ -154,7 +162,11 @@ def _check_content(walk: Walk, row: _Raw) -> None:
     else:
         walk.body_bytes += len(stored)
         content = body_digest(bytes(row.salt), stored)
-    expected = chain_hash(bytes(row.prev_hash), row.seq, row.type, row.version, row.entry_id, row.epoch, content)
+    link = Link(
+        row.seq, row.type, row.version, row.entry_id, row.turn_id, row.run, row.step, row.epoch, bool(row.required),
+        content,
+    )  # fmt: skip
+    expected = chain_hash(bytes(row.prev_hash), link)
     if expected != bytes(row.hash) or (stored is None and len(content) != DIGEST_BYTES):
         walk.found(row.seq, "chain", f"{row.type} is not what was hashed")
 
@@ -189,11 +201,9 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
         return
     if entry.seq in walk.checkpoint_seqs:
         walk.states[entry.seq] = walk.state
-    if isinstance(payload, TurnQueued):
-        walk.requests.add(payload.request_id)
     if isinstance(payload, EntryErased):
         walk.erasures.add(payload.erased_seq)
-    walk.media.update(_media(payload))
+    walk.media.update(media_of(payload))
 
 
 def _fold_turn(walk: Walk, entry: Entry) -> None:
@@ -202,16 +212,3 @@ def _fold_turn(walk: Walk, entry: Entry) -> None:
     status = begin_status(entry) or walk.turns.get(entry.turn_id)
     if status is not None:
         walk.turns[entry.turn_id] = evolve_status(status, entry)
-
-
-def _media(value: object) -> Iterator[str]:
-    """The blobs that media in a payload refer to."""
-    if isinstance(value, Media):
-        if value.blob is not None:
-            yield value.blob
-    elif isinstance(value, Frozen):
-        for name in type(value).model_fields:
-            yield from _media(getattr(value, name))
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _media(item)
