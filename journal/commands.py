@@ -140,6 +140,13 @@ class CloseThread(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEntry(ClientCommand):
+    """Erase the content of an entry for good; that it was there stays."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSession(ClientCommand):
     """Begin a session."""
 

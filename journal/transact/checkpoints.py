@@ -7,7 +7,7 @@ total of all of them stays linear in the thread's size. The last two of a reduce
 from __future__ import annotations
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION, AgentState, empty_state
-from turnwright.journal.entries import Entry
+from turnwright.journal.entries import Entry, EntryErased
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import ThreadKey
@@ -38,12 +38,16 @@ def load_checkpoint(key: ThreadKey, until_seq: int | None = None) -> Script[Agen
 
 
 def load_state(key: ThreadKey, base: AgentState | None = None, until_seq: int | None = None) -> Script[AgentState]:
-    """The state at `until_seq` (or now), from `base` or a checkpoint and the entries after it."""
-    if base is None or (until_seq is not None and base.as_of_seq > until_seq):
-        base = yield from load_checkpoint(key, until_seq)
-    state = base
+    """The state at `until_seq` (or now), from `base` or a checkpoint and the entries after it.
+
+    A `base` from before an erasure may hold what was erased, so it is not gone on from.
+    """
+    given = base is not None and (until_seq is None or base.as_of_seq <= until_seq)
+    state = base if given and base is not None else (yield from load_checkpoint(key, until_seq))
     while True:
         page: list[Entry] = yield from read_thread(key, state.as_of_seq, PAGE_ENTRIES_MAX, until_seq)
+        if given and any(isinstance(entry.payload, EntryErased) for entry in page):
+            return (yield from load_state(key, None, until_seq))
         state = fold_state(state, page)
         if len(page) < PAGE_ENTRIES_MAX:
             return state
@@ -56,6 +60,8 @@ def save_checkpoint(key: ThreadKey, state: AgentState) -> Script[bool]:
         return False
     if not is_due(row.tail_bytes, row.checkpoint_bytes):
         return False
+    if (yield from first("find_erasure", row.id, state.as_of_seq)) is not None:
+        return False  # it may hold what was erased since
     body = dump(state)
     yield from first("insert_checkpoint", row.id, state.as_of_seq, STATE_REDUCER_VERSION, body)
     yield from first("trim_checkpoints", row.id, STATE_REDUCER_VERSION)

@@ -1,18 +1,12 @@
 """Commands of callers and operators: decided once, remembered for ever.
 
-Rule: the receipt is what was committed. The same request with the same content gets the first receipt
-again; with other content it is an error. Only accepted requests are remembered.
+Rule: the receipt is what was committed; a request that is known is answered with its first receipt.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from pydantic import BaseModel
-
-from turnwright.journal.canonical import digest_of, encode
 from turnwright.journal.commands import (
     ClientCommand,
     CreateSession,
@@ -26,11 +20,13 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import REDUCER_VERSION, SessionControl
 from turnwright.journal.decide import decide_session
+from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.requests import rejected, remember, remembered
 from turnwright.journal.transact.rows import (
     Locked,
     SessionRow,
@@ -42,6 +38,7 @@ from turnwright.journal.transact.rows import (
     lock_in_session,
     lock_session,
     lock_thread,
+    write_session,
 )
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
@@ -72,13 +69,13 @@ def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Scri
     """
     locked = yield from _locked(key, command)
     if locked.session.deleted:
-        raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
-    known = yield from _remembered(locked.row.id, command)
+        raise Undo(rejected(command, UNKNOWN_SESSION))
+    known = yield from remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
     outcome = yield from run_thread(locked, command, terms)
     if outcome.rejection is not None:
-        receipt = _rejected(command, outcome.rejection, _revision(command, outcome))
+        receipt = rejected(command, outcome.rejection, _revision(command, outcome))
         if not outcome.entries:
             raise Undo(receipt)
         return Done(receipt, outcome)
@@ -89,7 +86,7 @@ def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Scri
         revision=_revision(command, outcome),
         seq=outcome.control.seq,
     )
-    yield from _remember(locked.row.id, command, receipt)
+    yield from remember(locked.row.id, command, receipt)
     return Done(receipt, outcome)
 
 
@@ -99,26 +96,22 @@ def session_command(key: SessionKey, command: SessionCommand) -> Script[Done]:
     Raises:
         Undo: the command is rejected.
     """
-    now_us = yield from clock()
-    row, session = yield from _locked_log(key, command, now_us)
-    known = yield from _remembered(row.id, command)
+    row, session = yield from _locked_log(key, command)
+    known = yield from remembered(row.id, command)
     if known is not None:
         return Done(known)
     decision = decide_session(session.control, command)
     if isinstance(decision, Rejection):
-        raise Undo(_rejected(command, decision, session.control.pause.revision))
-    control = session.control
+        raise Undo(rejected(command, decision, session.control.pause.revision))
+    now_us, control = (yield from clock()), session.control
     for n, draft in enumerate(decision, start=1):
         control = evolve_session(control, draft.at(row.seq + n, now_us))
     entries = yield from append_drafts(
         row, decision, row.control.model_copy(update={"seq": control.seq}), now_us, runnable=False
     )
-    yield from first(
-        "update_session",
-        session.id, dump(control), REDUCER_VERSION, entries[-1].at_us, int(control.pause.on), control.cancelled_seq,
-    )  # fmt: skip
+    yield from write_session(session.id, control, entries[-1].at_us)
     receipt = Receipt(command.request_id, "accepted", revision=control.pause.revision, seq=control.seq)
-    yield from _remember(row.id, command, receipt)
+    yield from remember(row.id, command, receipt)
     return Done(receipt)
 
 
@@ -128,9 +121,9 @@ def _locked(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
         return locked
     session = yield from find_session(key.session_key)
     if session is None or session.deleted:
-        raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
+        raise Undo(rejected(command, UNKNOWN_SESSION))
     if not isinstance(command, OPENING):
-        raise Undo(_rejected(command, Rejection("unknown_thread", "there is no such thread; submit a turn to it")))
+        raise Undo(rejected(command, Rejection("unknown_thread", "there is no such thread; submit a turn to it")))
     yield from create_thread(key, session.id, (yield from clock()))
     locked = yield from lock_in_session(key)
     if locked is None:
@@ -138,20 +131,20 @@ def _locked(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
     return locked
 
 
-def _locked_log(key: SessionKey, command: SessionCommand, now_us: int) -> Script[tuple[ThreadRow, SessionRow]]:
+def _locked_log(key: SessionKey, command: SessionCommand) -> Script[tuple[ThreadRow, SessionRow]]:
     row = yield from lock_thread(key.log)
     if row is None:
         if not isinstance(command, CreateSession):
-            raise Undo(_rejected(command, Rejection("unknown_session", "there is no such session; create it first")))
-        row = yield from _create_session(key, now_us)
+            raise Undo(rejected(command, UNKNOWN_SESSION))
+        row = yield from _create_session(key)
     session = yield from lock_session(key)
     if session is None or session.deleted:
-        raise Undo(_rejected(command, Rejection("session_deleted", "the session was deleted")))
+        raise Undo(rejected(command, Rejection("session_deleted", "the session was deleted")))
     return row, session
 
 
-def _create_session(key: SessionKey, now_us: int) -> Script[ThreadRow]:
-    control = dump(SessionControl())
+def _create_session(key: SessionKey) -> Script[ThreadRow]:
+    now_us, control = (yield from clock()), dump(SessionControl())
     made = yield from first(
         "insert_session", key.canonical, key.tenant, key.user, key.session, control, REDUCER_VERSION, now_us
     )
@@ -164,44 +157,6 @@ def _create_session(key: SessionKey, now_us: int) -> Script[ThreadRow]:
     if row is None:
         raise StoreCorrupt("a session's log vanished while it was being made", key.canonical)
     return row
-
-
-def _remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
-    row = yield from first("find_request", log_id, command.request_id)
-    if row is None:
-        return None
-    if row[0] == type(command).__name__ and row[1] == _content(command):
-        return Receipt(**(json.loads(bytes(row[2])) | {"duplicate": True}))
-    reason = f"request id {command.request_id!r} was used for another command; use a new id for a new request"
-    return _rejected(command, Rejection("request_id_reused", reason))
-
-
-def _remember(log_id: int, command: ClientCommand, receipt: Receipt) -> Script[None]:
-    body = encode(asdict(receipt))
-    yield from first("insert_request", log_id, command.request_id, type(command).__name__, _content(command), body)
-
-
-def _content(command: ClientCommand) -> str:
-    """What the command asks for; who asks and under which id are not part of it."""
-    names = [f.name for f in fields(command) if f.name not in ("request_id", "principal")]
-    return digest_of({name: _plain(getattr(command, name)) for name in names})
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) -> Receipt:
-    return Receipt(
-        request_id=command.request_id,
-        status="rejected",
-        code=rejection.code,
-        reason=rejection.reason,
-        turn_id=getattr(command, "turn_id", None),
-        revision=revision,
-    )
 
 
 def _revision(command: ClientCommand, outcome: Outcome) -> int:

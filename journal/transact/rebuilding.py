@@ -17,7 +17,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, Touch, batch, first
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.deadlines import earliest_us
-from turnwright.journal.transact.rows import ThreadRow, dump, is_due, topic
+from turnwright.journal.transact.rows import ThreadRow, dump, is_due, topic, write_session
 from turnwright.journal.transact.turns import turn_columns
 from turnwright.journal.transact.walking import Walk, walk_thread
 from turnwright.journal.turn_status import TurnStatus
@@ -75,11 +75,7 @@ def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
         raise StoreCorrupt(wrong.problem, key.log.canonical, wrong.seq)
     if not walk.whole:
         return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
-    control = walk.session
-    yield from first(
-        "update_session",
-        locked[0], dump(control), REDUCER_VERSION, walk.at_us, int(control.pause.on), control.cancelled_seq,
-    )  # fmt: skip
+    yield from write_session(locked[0], walk.session, walk.at_us)
     yield from first("replace_position", locked[0])
     yield Touch(frozenset({topic(key)}))
     return Rebuilt(canonical, walk.seq)

@@ -118,6 +118,14 @@ def lock_session(key: SessionKey) -> Script[SessionRow | None]:
     return _session((yield from first("lock_session", key.canonical)), key)
 
 
+def write_session(session_id: int, control: SessionControl, at_us: int) -> Script[None]:
+    """The control of a locked session, and what stands beside it."""
+    yield from first(
+        "update_session",
+        session_id, dump(control), REDUCER_VERSION, at_us, int(control.pause.on), control.cancelled_seq,
+    )  # fmt: skip
+
+
 def clock() -> Script[int]:
     """The store's time, microseconds since 1970 UTC."""
     row = yield from first("clock")

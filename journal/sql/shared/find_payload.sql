@@ -1,6 +1,6 @@
--- $1 thread id, $2 seq. Row: salt, body, the blob's sha256, the blob's body.
-SELECT p.salt, p.body, p.blob, b.body
-FROM payloads AS p
-JOIN threads AS t ON t.id = p.thread_id
-LEFT JOIN blobs AS b ON b.session_id = t.session_id AND b.sha256 = p.blob
-WHERE p.thread_id = $1 AND p.seq = $2;
+-- $1 thread id, $2 seq. Row: type, version, salt, body, the blob's sha256, the blob's body.
+SELECT e.type, e.version, p.salt, p.body, p.blob, b.body
+FROM entries AS e
+JOIN payloads AS p ON p.thread_id = e.thread_id AND p.seq = e.seq
+LEFT JOIN blobs AS b ON b.session_id = e.session_id AND b.sha256 = p.blob
+WHERE e.thread_id = $1 AND e.seq = $2;

@@ -7,6 +7,7 @@ import pytest
 from tests.integration.worker.conftest import Seeds, Sql
 from turnwright.journal.commands import (
     CancelSession,
+    EraseEntry,
     PauseSession,
     PauseThread,
     RespondModel,
@@ -57,6 +58,12 @@ async def findings(journal: Journal, session: SessionKey | None = None) -> list[
     return [finding async for proof in verify(journal, session) for finding in proof.findings]
 
 
+async def erase(driver: Driver, seq: int, request_id: str = "erase") -> None:
+    command = EraseEntry(request_id=request_id, principal="alice", reason="asked to", seq=seq)
+    receipt = await driver.write(partial(erase_entry, MAIN, command))
+    assert receipt.status == "accepted", receipt
+
+
 async def rebuilt(journal: Journal) -> list[str]:
     return [done.kept async for done in rebuild(journal) if done.kept]
 
@@ -85,6 +92,9 @@ CORRUPTIONS: dict[str, tuple[str, str, int | None]] = {
     "an epoch": (f"UPDATE entries SET epoch = 9 WHERE {THREAD} AND seq = 4", "chain", 4),
     "an entry id": (f"UPDATE entries SET entry_id = 'x' WHERE {THREAD} AND seq = 3", "chain", 3),
     "a version": (f"UPDATE entries SET version = 99 WHERE {THREAD} AND seq = 3", "chain", 3),
+    "a turn": (f"UPDATE entries SET turn_id = 'x' WHERE {THREAD} AND seq = 4", "chain", 4),
+    "a step": (f"UPDATE entries SET step = 9 WHERE {THREAD} AND seq = 4", "chain", 4),
+    "a run": (f"UPDATE entries SET run = 'x' WHERE {THREAD} AND seq = 4", "chain", 4),
     "a missing entry": (f"DELETE FROM entries WHERE {THREAD} AND seq = 3", "sequence", 3),
     "a missing payload": (f"DELETE FROM payloads WHERE {THREAD} AND seq = 3", "body", 3),
     "a body that was taken away": (f"UPDATE payloads SET body = NULL WHERE {THREAD} AND seq = 3", "chain", 3),
@@ -102,12 +112,18 @@ CORRUPTIONS: dict[str, tuple[str, str, int | None]] = {
     "a missing turn": (f"DELETE FROM turns WHERE {THREAD}", "turns", None),
     "a checkpoint": ("UPDATE checkpoints SET body = $1", "checkpoint", None),
     "a missing request": ("DELETE FROM requests WHERE request_id = 'large'", "request", None),
+    "a missing request of a command": ("DELETE FROM requests WHERE request_id = 'steer'", "request", None),
     "a receipt": ("UPDATE requests SET receipt = $1 WHERE request_id = 'large'", "request", None),
     "a session's control": ("UPDATE sessions SET control = $1 WHERE session = 's'", "session", None),
     "a session's flag": ("UPDATE sessions SET paused = 1 WHERE session = 's'", "session", None),
     "a position": (f"UPDATE entries SET position = 1000 WHERE {THREAD} AND seq = 3", "position", None),
     "a counter": ("UPDATE counters SET position = position + 1", "position", None),
     "a deadline": (f"INSERT INTO deadlines SELECT id, 1 FROM threads WHERE {HEAD}", "deadline", None),
+    "a payload of no entry": (
+        f"INSERT INTO payloads (thread_id, seq, salt, body) SELECT id, 999, $1, $1 FROM threads WHERE {HEAD}",
+        "stray",
+        None,
+    ),
     "a thread's row": (f"DELETE FROM threads WHERE {HEAD}", "stray", None),
 }
 
@@ -137,8 +153,8 @@ async def test_one_flipped_bit_of_a_body_is_found(lived_in: Journal, sql: Sql) -
 async def test_an_erased_entry_still_verifies_and_says_who_erased_it(
     lived_in: Journal, driver: Driver, seq: int
 ) -> None:
-    await driver.write(partial(erase_entry, MAIN, seq, "erase", "alice", "asked to"))
-    await driver.write(partial(erase_entry, MAIN, seq, "erase again", "alice", "asked to"))
+    await erase(driver, seq)
+    await erase(driver, seq, "erase again")
     proofs = {proof.where: proof async for proof in verify(lived_in)}
     assert [finding for proof in proofs.values() for finding in proof.findings] == []
     assert proofs[MAIN.canonical].erased == 1
@@ -148,21 +164,21 @@ async def test_an_erased_entry_still_verifies_and_says_who_erased_it(
 
 async def test_an_erased_large_entry_leaves_no_bytes_behind(lived_in: Journal, driver: Driver, sql: Sql) -> None:
     [(seq,)] = await sql("SELECT seq FROM payloads WHERE blob IS NOT NULL")
-    await driver.write(partial(erase_entry, MAIN, seq, "erase", "alice", None))
+    await erase(driver, seq)
     assert await sql("SELECT count(*) FROM blobs") == [(0,)]
     assert await sql("SELECT count(*) FROM checkpoints") == [(0,)]
     assert await findings(lived_in) == []
 
 
 async def test_content_that_is_gone_without_a_word_is_found(lived_in: Journal, driver: Driver, sql: Sql) -> None:
-    await driver.write(partial(erase_entry, MAIN, 2, "erase", "alice", None))
+    await erase(driver, 3)
     [(last,)] = await sql(f"SELECT seq FROM threads WHERE {HEAD}")
     # The erasure's own entry is the last: without it the chain still holds, and the content is missing.
     [(hash_, at_us)] = await sql(f"SELECT hash, at_us FROM entries WHERE {THREAD} AND seq = $1", last - 1)
     await sql(f"DELETE FROM entries WHERE {THREAD} AND seq = $1", last)
     await sql(f"DELETE FROM payloads WHERE {THREAD} AND seq = $1", last)
     await sql(f"UPDATE threads SET seq = $1, hash = $2, at_us = $3 WHERE {HEAD}", last - 1, bytes(hash_), at_us)
-    assert ("erasure", 2) in {(finding.check, finding.seq) for finding in await findings(lived_in)}
+    assert ("erasure", 3) in {(finding.check, finding.seq) for finding in await findings(lived_in)}
 
 
 REPAIRED = [
@@ -219,7 +235,7 @@ async def test_what_the_entries_do_not_prove_is_not_overwritten(lived_in: Journa
 
 
 async def test_a_thread_with_erased_content_keeps_its_control(lived_in: Journal, driver: Driver, sql: Sql) -> None:
-    await driver.write(partial(erase_entry, MAIN, 1, "erase", "alice", None))
+    await erase(driver, 1)
     head = await sql(f"SELECT * FROM threads WHERE {HEAD}")
     assert await rebuilt(lived_in) == ["the content of 1 entries was erased"]
     assert await sql(f"SELECT * FROM threads WHERE {HEAD}") == head

@@ -1,0 +1,65 @@
+"""Requests and their receipts, remembered for ever per log.
+
+Rule: the same request with the same content gets the first receipt again; with other content it is an error. Only
+accepted requests are remembered. What a command leaves at its default is not part of its content, so a field that
+a later version adds does not make an old request another one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, Field, asdict, fields
+from typing import Any
+
+from pydantic import BaseModel
+
+from turnwright.journal.canonical import digest_of, encode
+from turnwright.journal.commands import ClientCommand, Receipt, Rejection
+from turnwright.journal.script import Script, first
+
+_NOT_CONTENT = frozenset({"request_id", "principal"})
+
+
+def remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
+    """The first receipt of a request that is known, or the rejection of another one under its id."""
+    row = yield from first("find_request", log_id, command.request_id)
+    if row is None:
+        return None
+    if row[0] == type(command).__name__ and row[1] == _content(command):
+        return Receipt(**(json.loads(bytes(row[2])) | {"duplicate": True}))
+    reason = f"request id {command.request_id!r} was used for another command; use a new id for a new request"
+    return rejected(command, Rejection("request_id_reused", reason))
+
+
+def remember(log_id: int, command: ClientCommand, receipt: Receipt) -> Script[None]:
+    """Keep what was asked for and the receipt it got."""
+    body = encode(asdict(receipt))
+    yield from first("insert_request", log_id, command.request_id, type(command).__name__, _content(command), body)
+
+
+def rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) -> Receipt:
+    """The receipt of a command that may not happen."""
+    return Receipt(
+        request_id=command.request_id,
+        status="rejected",
+        code=rejection.code,
+        reason=rejection.reason,
+        turn_id=getattr(command, "turn_id", None),
+        revision=revision,
+    )
+
+
+def _content(command: ClientCommand) -> str:
+    """What the command asks for; who asks and under which id are not part of it."""
+    given = {f.name: value for f in fields(command) if (value := getattr(command, f.name)) != _default(f)}
+    return digest_of({name: _plain(value) for name, value in given.items() if name not in _NOT_CONTENT})
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude_defaults=True)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
