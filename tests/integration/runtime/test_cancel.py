@@ -1,5 +1,6 @@
 """Cancelling: it wins over everything that has not ended, and frees the turn whoever is silent."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 from tests.integration.runtime.cluster import DEADLINE_S, SETTINGS, Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.scripts import call, calls, say
+from turnwright.activities.models.port import ModelRequest, ModelResponse, Partial
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.commands import CancelSession, CancelThread
 from turnwright.journal.entries import ModelInterrupted, ToolFinished
+from turnwright.journal.messages import Text
 
 
 async def closed_call(turn: Turn) -> ToolFinished:
@@ -48,19 +51,40 @@ async def test_cancelling_frees_a_turn_whose_model_went_silent_and_keeps_its_wor
     await following.until("completed")
 
 
+class Unfinished:
+    """A model that says a few words, and then nothing."""
+
+    def __init__(self) -> None:
+        self.spoken = asyncio.Event()
+
+    async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
+        del request
+        partial.extend(0, "text", "Once upon a")
+        self.spoken.set()
+        return await asyncio.Future[ModelResponse]()
+
+    async def aclose(self) -> None:
+        pass
+
+
 async def test_words_that_were_streamed_before_the_cancel_are_kept_and_marked(cluster: Cluster) -> None:
-    await cluster.start_worker()
-    turn = await cluster.submit({"silent": "Once upon a", "chunk_characters": 100})
-    await turn.until_entry("model.requested")
-
-    async def spoken() -> bool:
-        return bool(await turn.of_type("model.interrupted")) or (await turn.status()).phase == "running"
-
-    await cluster.until(spoken)
+    models = Unfinished()
+    await cluster.start_worker(models=models)
+    turn = await cluster.submit(say("never"))
+    async with asyncio.timeout(DEADLINE_S):
+        await models.spoken.wait()
     await turn.cancel()
     await turn.until("cancelled")
-    state = await cluster.journal.state(turn.key)
-    assert [m.text for m in state.context if m.role == "assistant"] in ([], ["Once upon a"])
+    (entry,) = await turn.of_type("model.interrupted")
+    assert isinstance(entry.payload, ModelInterrupted)
+    assert entry.payload.partial == (Text(text="Once upon a"),)
+    asked, said = (await cluster.journal.state(turn.key)).context
+    assert (asked.text, said.role, said.text, said.metadata) == (
+        "please",
+        "assistant",
+        "Once upon a",
+        {"interrupted": True},
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,15 +207,3 @@ async def test_cancelling_a_session_ends_what_was_there_on_every_thread_and_noth
     for turn in turns:
         assert (await turn.until("cancelled")).code == "cancelled_by_session"
     await later.until("completed")
-
-
-async def test_cancelled_turns_free_a_worker_that_has_room_for_one_operation_only(
-    small_cluster: Cluster, tmp_path: Path
-) -> None:
-    await small_cluster.start_worker(settings=SETTINGS)
-    turns = [await small_cluster.submit({"silent": True}, thread=f"t{n}") for n in range(10)]
-    for turn in turns:
-        await turn.until_entry("model.requested")
-        await turn.cancel(wake=False)
-    for turn in turns:
-        await turn.until("cancelled")
