@@ -16,9 +16,7 @@ import re
 from collections.abc import Generator
 from dataclasses import replace
 from types import EllipsisType, TracebackType
-from typing import Any, Self
-
-from temporalio.client import Client as TemporalClient
+from typing import TYPE_CHECKING, Any, Self
 
 from turnwright.client.access import Access
 from turnwright.client.errors import NotFound
@@ -35,6 +33,9 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen
 from turnwright.journal.turn_status import Phase
+
+if TYPE_CHECKING:
+    from temporalio.client import Client as TemporalClient
 
 FLUSH_S = 2.0
 _TURN_ID = re.compile(r"t-[0-9a-f]{1,32}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from temporalio.client import Client as TemporalClient
-from temporalio.envconfig import ClientConfigProfile
+if TYPE_CHECKING:
+    from temporalio.client import Client as TemporalClient
 
 DEFAULT_ADDRESS = "localhost:7233"
 
@@ -34,6 +35,10 @@ class ClientSettings:
         """A client that connects with its first call."""
         if self.temporal is not None:
             return await self.temporal()
+        # Here, because it takes most of a second, and who only looks needs no Temporal.
+        from temporalio.client import Client as TemporalClient  # noqa: PLC0415
+        from temporalio.envconfig import ClientConfigProfile  # noqa: PLC0415
+
         if self.temporal_address is not None:
             return await TemporalClient.connect(self.temporal_address, namespace=self.temporal_namespace, lazy=True)
         configured = ClientConfigProfile.load().to_client_connect_config()

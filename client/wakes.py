@@ -7,16 +7,23 @@ caller waits for Temporal, and nothing that goes wrong here is a caller's error.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
 from collections.abc import Awaitable, Callable
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import structlog
-from temporalio.client import Client as TemporalClient
 
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
-from turnwright.workflows.waking import Waker
 
+if TYPE_CHECKING:
+    from temporalio.client import Client as TemporalClient
+
+    from turnwright.workflows.waking import Waker
+
+WAKING = "turnwright.workflows.waking"
 WAKE_TIMEOUT_S = 3.0
 IN_FLIGHT_MAX = 16
 PENDING_MAX = 10_000
@@ -37,6 +44,7 @@ class Wakes:
         self._connect = connect
         self._task_queue = task_queue
         self._waker: Waker | None = None
+        self._loading: asyncio.Task[ModuleType] | None = None
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._sending: dict[ThreadKey | SessionKey, asyncio.Task[None]] = {}
         self._again: set[ThreadKey | SessionKey] = set()
@@ -60,6 +68,7 @@ class Wakes:
         """Wait for what is on its way; whether all of it was sent."""
         pending = list(self._sending.values())
         if pending:
+            await asyncio.wait({self._loaded()})
             await asyncio.wait(pending, timeout=timeout_s)
         return not self._sending and self._failure is None
 
@@ -71,6 +80,12 @@ class Wakes:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _loaded(self) -> asyncio.Task[ModuleType]:
+        """What sends them. It loads Temporal's SDK, which takes most of a second: once, and for commands only."""
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, WAKING))
+        return self._loading
 
     async def _deliver(self, key: ThreadKey | SessionKey) -> None:
         try:
@@ -86,8 +101,9 @@ class Wakes:
 
     async def _wake(self, key: ThreadKey | SessionKey) -> None:
         try:
+            waking = await asyncio.shield(self._loaded())
             async with asyncio.timeout(WAKE_TIMEOUT_S):
-                waker = await self._connected()
+                waker = await self._connected(waking)
                 await (waker.session(key) if isinstance(key, SessionKey) else waker.thread(key))
         except Exception as error:  # noqa: BLE001 - whatever it is, the sweeper does it instead
             if self._failure is None:
@@ -96,11 +112,11 @@ class Wakes:
         else:
             self._failure = None
 
-    async def _connected(self) -> Waker:
+    async def _connected(self, waking: ModuleType) -> Waker:
         if self._waker is None:
             assert self._connect is not None
             client = await self._connect()
-            self._waker = Waker(client, await self._journal.journal_id(), self._task_queue)
+            self._waker = waking.Waker(client, await self._journal.journal_id(), self._task_queue)
         return self._waker
 
 

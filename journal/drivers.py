@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.postgres.driver import CONNECTIONS_MAX, SCHEMA, PostgresDriver
 from turnwright.journal.sqlite.driver import LOCK_TIMEOUT_S, SqliteDriver
 
 
@@ -42,7 +41,10 @@ def _sqlite(url: str) -> SqliteDriver:
     return SqliteDriver(Path(path), lock_timeout_s=timeout_s)
 
 
-def _postgres(url: str) -> PostgresDriver:
+def _postgres(url: str) -> Driver:
+    # Here, because who has a file need not wait for the server's client to load.
+    from turnwright.journal.postgres.driver import CONNECTIONS_MAX, SCHEMA, PostgresDriver  # noqa: PLC0415
+
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     schema = options.pop("schema", SCHEMA)

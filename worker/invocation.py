@@ -4,16 +4,21 @@ Rule: settings are read when a command runs and not before, so `--help` works wh
 folder where `turnwright dev` runs, commands find its Temporal by themselves; anything said explicitly wins.
 """
 
+from __future__ import annotations
+
 import getpass
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turnwright.client.settings import ClientSettings
 from turnwright.worker.dev_place import DevPlace, without_password
 from turnwright.worker.settings import Settings
 from turnwright.worker.settings_file import at_home
-from turnwright.worker.temporal_client import connect
+
+if TYPE_CHECKING:
+    from temporalio.client import Client as TemporalClient
 
 FLAGS = frozenset({"config", "journal_url", "tenant", "task_queue", "temporal_address", "log_format", "log_level"})
 TEMPORALS_OWN = ("TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
@@ -42,12 +47,18 @@ class Invocation:
     def client_settings(self) -> ClientSettings:
         """The settings as a client needs them."""
         settings = with_dev_address(self.settings())
+
+        async def connected() -> TemporalClient:
+            from turnwright.worker.temporal_client import connect  # noqa: PLC0415 - as in ClientSettings
+
+            return await connect(settings, lazy=True)
+
         return ClientSettings(
             journal_url=settings.journal_url,
             tenant=settings.tenant,
             principal=settings.principal or system_user(),
             task_queue=settings.task_queue,
-            temporal=lambda: connect(settings, lazy=True),
+            temporal=connected,
         )
 
 

