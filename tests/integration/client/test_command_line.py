@@ -17,6 +17,9 @@ from tests.integration.client.program import application
 from turnwright.client import Client, ClientSettings, Session
 from turnwright.client.cli import group, register
 from turnwright.journal.driver import Driver
+from turnwright.journal.messages import Text
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
 
 Result: TypeAlias = Any
 Run: TypeAlias = Callable[..., Coroutine[Any, Any, Result]]
@@ -144,9 +147,7 @@ async def test_every_control_is_a_command(run: Run, session: Session, hands: Han
         assert told in result.stdout, (words, result.output)
 
 
-async def test_a_failed_turn_is_retried_and_an_unknown_outcome_settled_from_the_command_line(
-    run: Run, session: Session, hands: Hands
-) -> None:
+async def test_a_failed_turn_is_retried_from_the_command_line(run: Run, session: Session, hands: Hands) -> None:
     turn = await session.submit("one", agent=AGENT, on_failure="hold")
     await hands.ask_model(turn)
     await hands.fail_model(turn, "auth")
@@ -164,6 +165,28 @@ async def test_a_failed_turn_is_retried_and_an_unknown_outcome_settled_from_the_
     await hands.answer(turn, "all done", step=3)
     waited = await run("turn", "wait", turn.id, "--follow")
     assert (waited.exit_code, waited.stdout) == (0, "all done\n")
+
+
+async def test_an_unknown_outcome_is_settled_from_the_command_line(
+    run: Run, session: Session, hands: Hands, driver: Driver
+) -> None:
+    hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
+    turn = await session.submit("one", agent=AGENT)
+    call_id = await Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal").call_tool(turn)
+    await hold.release()
+    await hands.claim(turn)
+    shown = await run("turn", "show", turn.id)
+    assert call_id in shown.stdout
+    assert f"what became of the call {call_id} of ledger (`reconcile`)" in (await run("turn", "why", turn.id)).stdout
+    settled = await run("turn", "reconcile", turn.id, call_id, "succeeded", "--output", "seen", "--reason", "I looked")
+    assert settled.exit_code == 0, settled.output
+    again = await run("turn", "reconcile", turn.id, call_id, "failed")
+    assert (again.exit_code, again.stdout) == (1, "")
+    await hands.ask_model(turn, 2)
+    await hands.answer(turn, "so it was", step=2)
+    assert (await run("turn", "wait", turn.id)).stdout == "so it was\n"
+    [result] = [r for message in (await session.thread(AGENT).state()).context for r in message.results]
+    assert (result.id, result.outcome, result.output) == (call_id, "success", (Text(text="seen"),))
 
 
 async def test_what_goes_wrong_is_one_line_on_standard_error_and_a_code(
