@@ -90,11 +90,6 @@ class Attempt:
         """The outcome's action as it crosses Temporal."""
         return next_of(outcome.action, outcome.control.seq)
 
-    async def forsake(self) -> None:
-        """Give the claim back, if there is one without a report."""
-        if self.lost is not None:
-            await self.report(self.lost, self.lost)
-
     def refused(self, outcome: Outcome) -> Next:
         """What to do when the claim was refused.
 

@@ -57,12 +57,18 @@ async def _whole(parts: Parts, given: StepInput, stop: Stop, pulse: Pulse, carry
         raise
     except JournalError as error:
         log.exception("journal_refuses")
+        await _forsake(attempt)
         raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
     except Exception as error:
         log.exception("operation_broke", attempt=activity.info().attempt)
-        if attempt is not None:
-            await attempt.forsake()
+        await _forsake(attempt)
         raise _broken(error, parts.settings.broken_attempts_max) from error
+
+
+async def _forsake(attempt: Attempt | None) -> None:
+    """Give the claim back, if it came to one and not to its report."""
+    if attempt is not None and attempt.lost is not None:
+        await attempt.report(attempt.lost, attempt.lost)
 
 
 async def _listen(work: asyncio.Task[Next], stop: Stop, pulse: Pulse) -> None:

@@ -90,8 +90,14 @@ async def dispatch_thread(parts: Parts, given: DispatchInput) -> Dispatched:
 
 
 async def wake_thread(parts: Parts, given: ThreadInput) -> None:
-    """Wake a thread, whose turn leaves."""
-    await parts.waker.thread(ThreadKey.parse(given.thread), left=True)
+    """Wake a thread whose turn leaves, if it has another to run; whoever submits one after this look wakes it too.
+
+    Without the look each turn started its thread's workflow twice, which cost a third of the time of a short turn.
+    """
+    key = ThreadKey.parse(given.thread)
+    row = await parts.journal.thread(key)
+    if row is not None and (row.control.queued or row.control.active is not None):
+        await parts.waker.thread(key, left=True)
 
 
 async def record_hand_typed(parts: Parts, given: HandTyped) -> str:

@@ -179,9 +179,11 @@ async def test_a_store_that_is_away_when_a_turn_begins_delays_it(cluster: Cluste
 
 
 @pytest.mark.parametrize("point", ["model:begun", "model:claimed", "model:answered", "tool:begun", "tool:claimed"])
-async def test_a_bug_in_the_worker_fails_the_turn_instead_of_repeating_for_ever(cluster: Cluster, point: str) -> None:
-    await cluster.start_worker(boundary=Bug(point))
-    turn = await cluster.submit(call("add", a=1, b=2), say("never"))
+async def test_a_bug_in_the_worker_fails_the_turn_instead_of_repeating_for_ever(
+    small_cluster: Cluster, point: str
+) -> None:
+    await small_cluster.start_worker(boundary=Bug(point))
+    turn = await small_cluster.submit(call("add", a=1, b=2), say("never"))
     status = await turn.until("failed")
     assert (status.code, status.retryable) == ("internal", True)
     assert len(await turn.of_type("run.claimed")) <= 7

@@ -52,9 +52,9 @@ async def test_any_signal_with_any_arguments_leaves_the_turn_going(
 
 @pytest.mark.parametrize("args", NONSENSE[:4], ids=["none", "text", "three", "object"])
 async def test_a_hand_typed_pause_is_journaled_whatever_it_carries(
-    cluster: Cluster, tmp_path: Path, args: list[Any]
+    small_cluster: Cluster, tmp_path: Path, args: list[Any]
 ) -> None:
-    turn, gate = await running(cluster, tmp_path)
+    turn, gate = await running(small_cluster, tmp_path)
     await turn.handle.signal("pause", args=args)
     (entry,) = await turn.until_entry("turn.pause_requested")
     assert entry.payload.principal == "temporal signal"  # type: ignore[attr-defined]

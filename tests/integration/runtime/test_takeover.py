@@ -48,13 +48,15 @@ async def test_a_model_call_of_a_killed_worker_is_made_again(cluster: Cluster) -
 
 @pytest.mark.parametrize("tool", ["look", "charge"])
 async def test_a_call_that_may_be_repeated_is_repeated_under_the_same_key(
-    cluster: Cluster, tmp_path: Path, tool: str
+    small_cluster: Cluster, tmp_path: Path, tool: str
 ) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
-    other, turn = await begun_elsewhere(cluster, call(tool, log=str(log), wait_for=str(gate)), say("done"), trace=log)
+    other, turn = await begun_elsewhere(
+        small_cluster, call(tool, log=str(log), wait_for=str(gate)), say("done"), trace=log
+    )
     other.kill()
     gate.touch()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     await turn.until("completed", nudging=True)
     first, second, done = log.read_text().splitlines()
     assert (first.split()[1], second.split()[1]) == ("1", "2")
@@ -64,15 +66,17 @@ async def test_a_call_that_may_be_repeated_is_repeated_under_the_same_key(
 
 
 @pytest.mark.parametrize("had_effect", [True, False], ids=["it had its effect", "it had none"])
-async def test_a_tools_hook_settles_what_became_of_a_call(cluster: Cluster, tmp_path: Path, had_effect: bool) -> None:
+async def test_a_tools_hook_settles_what_became_of_a_call(
+    small_cluster: Cluster, tmp_path: Path, had_effect: bool
+) -> None:
     log, gate, never = tmp_path / "log", tmp_path / "gate", str(tmp_path / "never")
     waits = {"linger": never} if had_effect else {"wait_for": str(gate)}
-    other, turn = await begun_elsewhere(cluster, call("transfer", log=str(log), **waits), say("done"), trace=log)
+    other, turn = await begun_elsewhere(small_cluster, call("transfer", log=str(log), **waits), say("done"), trace=log)
     if had_effect:
-        await cluster.until_trace(log, "done")
+        await small_cluster.until_trace(log, "done")
     other.kill()
     gate.touch()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     await turn.until("completed", nudging=True)
     assert log.read_text().count("done") == 1
     (settled,) = await turn.of_type("tool.reconciled")
@@ -81,13 +85,15 @@ async def test_a_tools_hook_settles_what_became_of_a_call(cluster: Cluster, tmp_
 
 @pytest.mark.parametrize(("answer", "starts"), [("succeeded", 1), ("failed", 1), ("run_again", 2)])
 async def test_a_call_nobody_can_ask_about_waits_for_a_person_and_goes_on_with_the_answer(
-    cluster: Cluster, tmp_path: Path, answer: str, starts: int
+    small_cluster: Cluster, tmp_path: Path, answer: str, starts: int
 ) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
-    other, turn = await begun_elsewhere(cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log)
+    other, turn = await begun_elsewhere(
+        small_cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log
+    )
     other.kill()
     gate.touch()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     await turn.until("waiting", nudging=True)
     await turn.until_parked()
     assert log.read_text().count("started") == 1
@@ -97,20 +103,20 @@ async def test_a_call_nobody_can_ask_about_waits_for_a_person_and_goes_on_with_t
 
 
 async def test_a_turn_that_waits_for_a_person_can_be_cancelled_and_the_thread_goes_on(
-    cluster: Cluster, tmp_path: Path
+    small_cluster: Cluster, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
     never = str(tmp_path / "never")
-    other, turn = await begun_elsewhere(cluster, call("send", log=str(log), wait_for=never), say("ok"), trace=log)
+    other, turn = await begun_elsewhere(small_cluster, call("send", log=str(log), wait_for=never), say("ok"), trace=log)
     other.kill()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     await turn.until("waiting", nudging=True)
     await turn.cancel()
     status = await turn.until("cancelled")
     assert "send" in (status.message or "")
     (closed,) = await turn.of_type("interaction.resolved")
     assert closed.payload.resolution == "cancelled"  # type: ignore[attr-defined]
-    following = await cluster.submit(say("on we go"))
+    following = await small_cluster.submit(say("on we go"))
     await following.until("completed")
 
 
@@ -132,12 +138,14 @@ async def test_the_true_result_of_a_frozen_worker_settles_the_question_before_a_
 
 
 async def test_the_result_of_a_frozen_worker_that_comes_after_the_answer_is_kept_as_late(
-    cluster: Cluster, tmp_path: Path
+    small_cluster: Cluster, tmp_path: Path
 ) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
-    other, turn = await begun_elsewhere(cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log)
+    other, turn = await begun_elsewhere(
+        small_cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log
+    )
     other.freeze()
-    await cluster.start_worker(once_silence_s=LEASE_S)
+    await small_cluster.start_worker(once_silence_s=LEASE_S)
     await turn.until("waiting", nudging=True)
     await turn.reconcile(await call_id(turn), "failed")
     await turn.until("completed")
@@ -149,18 +157,18 @@ async def test_the_result_of_a_frozen_worker_that_comes_after_the_answer_is_kept
 
 
 async def test_the_answer_of_a_frozen_model_call_comes_too_late_and_the_transcript_is_linear(
-    cluster: Cluster,
+    small_cluster: Cluster,
 ) -> None:
     slow = say("word " * 40, chunk_characters=5, delay_s=0.05)
-    other, turn = await begun_elsewhere(cluster, slow)
+    other, turn = await begun_elsewhere(small_cluster, slow)
     other.freeze()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     await turn.until("completed", nudging=True)
     other.thaw()
     await turn.until_entry("model.late", nudging=True)
-    state = await cluster.journal.state(turn.key)
+    state = await small_cluster.journal.state(turn.key)
     assert [message.role for message in state.context] == ["user", "assistant"]
-    following = await cluster.submit(say("next"))
+    following = await small_cluster.submit(say("next"))
     await following.until("completed", nudging=True)
 
 
