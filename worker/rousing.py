@@ -108,7 +108,7 @@ class TemporalRouser:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return "gone"
             raise
-        return condition_of(found)
+        return condition_of(found, self.waker.task_queue)
 
     async def _terminate(self, workflow_id: str) -> None:
         try:
@@ -137,13 +137,18 @@ class TemporalRouser:
         return turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id), thread
 
 
-def condition_of(found: DescribeWorkflowExecutionResponse) -> Condition:
-    """Whether a workflow is over, has something under way, or stands still with work to do."""
+def condition_of(found: DescribeWorkflowExecutionResponse, task_queue: str) -> Condition:
+    """Whether a workflow is over, has something under way, or stands still with work to do.
+
+    One that was started on another task queue waits for workers that were told to work elsewhere.
+    """
     status = found.workflow_execution_info.status
     if status == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_PAUSED:
         return "under_way"  # an operator holds it by the server's own means, and will let it go on
     if status != WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING:
         return "gone"
+    if found.execution_config.task_queue.name != task_queue:
+        return "wedged"
     if found.HasField("pending_workflow_task"):
         # A task that fails or times out again and again is code that raises, or history it cannot replay.
         return "under_way" if found.pending_workflow_task.attempt < TASK_ATTEMPTS_MAX else "wedged"

@@ -142,6 +142,20 @@ async def test_a_turn_whose_task_waits_for_a_free_worker_keeps_its_place(
     assert await run_of(client) == run
 
 
+async def test_a_turn_on_a_task_queue_that_was_given_up_moves_to_the_one_of_today(
+    client: Client, rouser: TemporalRouser
+) -> None:
+    before = TemporalRouser(Waker(client, "journal", "the queue of yesterday"))
+    run = await start_turn(client, before)
+    await before.waker.thread(KEY)
+    await rouser.rouse(suspect(wakes=2))
+    assert await run_of(client) == run
+    await rouser.rouse(suspect(wakes=3))
+    assert await run_of(client) != run
+    thread = client.get_workflow_handle(thread_workflow_id("journal", KEY))
+    assert {(await handle.describe()).task_queue for handle in (turn_of(client), thread)} == {QUEUE}
+
+
 async def test_an_urgent_wake_up_replaces_nothing(client: Client, rouser: TemporalRouser) -> None:
     async with working(client, wedges.Deaf):
         run = await start_turn(client, rouser)
