@@ -85,6 +85,7 @@ class WorkerProcess:
             await presence.stop()
 
     async def _work(self, journal: Journal) -> None:
+        pause_s, said = SHIFT_PAUSE_S, ""
         while not self._stopping.is_set():
             waker = await self._until_there(lambda: self._make_waker(journal), TemporalUnreachable, StoreUnavailable)
             if waker is None:
@@ -95,8 +96,12 @@ class WorkerProcess:
             try:
                 await shift.work(self._stopping)
             except Exception as error:  # whatever it is, a fresh client and worker are the cure
-                log.exception("worker_failed", error=str(error), again_in_s=SHIFT_PAUSE_S)
-                await self._pause(SHIFT_PAUSE_S)
+                what = f"{type(error).__name__}: {error}"
+                pause_s = min(pause_s * 2, RETRY_WAIT_S_MAX) if what == said else SHIFT_PAUSE_S
+                # A namespace that is gone for an hour is one traceback.
+                log.exception("worker_failed", error=what, again_in_s=pause_s, exc_info=what != said)
+                said = what
+                await self._pause(pause_s)
 
     async def _open_journal(self) -> Journal:
         journal = await open_journal(self._settings.journal_url)

@@ -154,3 +154,19 @@ async def test_a_worker_that_cannot_start_says_why_on_one_line(stack: Stack) -> 
         assert await worker.ended() == 2
         [line] = worker.log_file.read_text().splitlines()
         assert wanted in line
+
+
+async def test_a_namespace_that_is_not_there_is_waited_for_and_told_about_in_full_once(stack: Stack) -> None:
+    worker = await stack.worker(temporal_namespace="nowhere")
+
+    async def failed_again() -> bool:
+        return len(worker.said("worker_failed")) > 1
+
+    await until(failed_again)
+    first, *others = worker.said("worker_failed")
+    assert "nowhere" in first["error"]
+    assert "exception" in first
+    assert not [said for said in others if "exception" in said]
+    assert others[0]["again_in_s"] > first["again_in_s"]
+    worker.send(signal.SIGTERM)
+    assert await worker.ended() == 0
