@@ -214,6 +214,7 @@ def _requested(audit: Auditor, entry: Entry, payload: e.ModelRequested) -> None:
     assert not [c for c in turn.calls.values() if c.open], "the model is asked while a call has no result"
     assert not turn.questions
     assert not turn.pending, "the model is asked without input that was accepted"
+    assert not audit.injected, "the model is asked without material that was injected"
     assert payload.view_seq == entry.seq - 1
     if turn.model_open:
         assert not turn.model_running, "two attempts of one step run"

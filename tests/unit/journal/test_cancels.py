@@ -5,7 +5,9 @@ import pytest
 from tests.unit.journal import policies
 from tests.unit.journal.scene import Scene, call, must, refused
 from turnwright.journal.entries import ToolFinished, ToolLate, TurnCancelled
+from turnwright.journal.facts import Facts
 from turnwright.journal.messages import Text
+from turnwright.journal.settle import settle
 
 
 def results(scene: Scene) -> list[str]:
@@ -160,6 +162,15 @@ def test_a_command_for_a_turn_that_the_session_cancelled_finds_it_cancelled() ->
     step = scene.pause()
     assert refused(step) == "wrong_phase"
     assert [entry.type for entry in step.settled] == ["turn.cancelled", "input.discarded"]
+
+
+def test_a_front_that_the_session_cancelled_is_settled_even_when_the_queue_was_not_read() -> None:
+    scene = Scene()
+    must(scene.submit())
+    scene.cancel_session()
+    facts = Facts(now_us=scene.machine.now_us, front=scene.status)
+    settled = settle(scene.machine.control, scene.machine.session, facts)
+    assert [draft.type for draft in settled] == ["turn.cancelled", "input.discarded"]
 
 
 def test_a_front_that_the_session_cancelled_is_never_started() -> None:

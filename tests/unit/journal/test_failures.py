@@ -55,6 +55,16 @@ def test_a_thread_that_holds_on_failure_is_paused_by_it_and_goes_on_when_it_is_r
     must(scene.claim())
 
 
+def test_a_thread_that_a_person_paused_already_is_not_paused_again_by_a_failure() -> None:
+    scene = Scene()
+    must(scene.submit(on_failure="hold"))
+    must(scene.claim())
+    must(scene.request())
+    must(scene.pause_thread())
+    assert must(scene.fail_model("auth")).types == ["model.failed", "turn.failed"]
+    assert scene.machine.control.pause.source == "command"
+
+
 def test_a_retry_lifts_the_pause_of_the_failure_and_goes_before_the_queue() -> None:
     scene = Scene()
     must(scene.submit("first", on_failure="hold"))
@@ -151,6 +161,7 @@ def test_what_a_failed_turn_was_given_is_discarded_when_a_later_turn_starts() ->
 def test_what_a_failed_turn_was_given_is_discarded_when_the_thread_or_session_closes() -> None:
     scene = worn_out()
     must(scene.run(CloseThread(request_id="close")))
+    must(scene.pause_thread())
     assert discarded(scene) == [(scene.turn, "the thread was closed")]
     scene = worn_out()
     assert scene.machine.run_session(CloseSession(request_id="close")) is None

@@ -86,6 +86,26 @@ def test_injected_material_waits_for_whatever_runs_next_and_starts_nothing() -> 
     assert [item.message.text for item in scene.machine.state.inbox] == ["for the next turn"]
 
 
+def test_material_that_comes_within_a_turn_is_seen_by_its_next_call() -> None:
+    scene = Scene().thinking()
+    must(scene.inject("news"))
+    must(scene.respond_model(call("no such tool")))
+    must(scene.request())
+    assert said(scene)[-1] == "news"
+    assert scene.machine.control.injected == 0
+
+
+def test_a_turns_call_is_not_shown_the_input_of_the_turns_behind_it() -> None:
+    scene = Scene()
+    must(scene.submit("first"))
+    first = scene.turn
+    must(scene.submit("second"))
+    scene.turn = first
+    must(scene.claim())
+    must(scene.request())
+    assert said(scene) == ["first"]
+
+
 def test_input_of_a_cancelled_turn_is_discarded_with_the_reason_and_other_turns_keep_theirs() -> None:
     scene = Scene()
     must(scene.submit("gone"))

@@ -60,7 +60,10 @@ class ThreadHistories(PeopleOfAThread):
             if data.draw(st.booleans()):
                 self._somebody_helps(data)
             active, queue = self.machine.control.active, self.machine.queue
-            if active is not None and active.busy and data.draw(st.integers(0, 3)):
+            if active is not None and active.busy and data.draw(st.integers(0, 7)) == 0:
+                kind = data.draw(st.sampled_from(["steer", "pause", "cancel"]))
+                self.world.do(self._turn_command(kind, active.turn_id, data))
+            elif active is not None and active.busy and data.draw(st.integers(0, 3)):
                 self._report_one_that_runs(data)
             elif active is not None:
                 self._start_what_is_due(data)
@@ -249,7 +252,7 @@ class ThreadHistories(PeopleOfAThread):
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TestThreadHistories = ThreadHistories.TestCase
 TestThreadHistories.settings = settings(
-    max_examples=250, stateful_step_count=50, deadline=None, suppress_health_check=QUIET
+    max_examples=150, stateful_step_count=50, deadline=None, suppress_health_check=QUIET
 )
 
 

@@ -132,3 +132,10 @@ def test_a_retried_turn_goes_on_counting_its_usage() -> None:
     must(scene.request())
     must(scene.respond_model())
     assert scene.machine.state.usage.turn.requests == 2
+
+
+def test_of_two_results_of_a_call_the_first_is_shown() -> None:
+    asked = Message(id="1", role="assistant", blocks=(ToolCall(id="a", name="look"),))
+    results = [ToolResult(id="a", name="look", output=(Text(text=text),)) for text in ("first", "second")]
+    view = paired((asked, *(Message(id=str(n), role="tool", blocks=(r,)) for n, r in enumerate(results))))
+    assert [r.output for m in view for r in m.results] == [(Text(text="first"),)]

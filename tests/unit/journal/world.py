@@ -161,6 +161,8 @@ class World:
                 turn.phase == "failed" and turn_id != audit.retriable
             )
             assert not (forsaken and turn.pending), "input of an ended turn is neither applied nor discarded"
+        unseen = set(audit.injected).union(*(turn.pending for turn in audit.turns.values()))
+        assert {item.seq for item in machine.state.inbox} == unseen
         body = dump(machine.control)
         assert ThreadControl.model_validate_json(body) == machine.control
         assert len(body) <= CONTROL_BYTES_MAX
