@@ -76,7 +76,7 @@ async def end(dev: DevUnderTest) -> None:
 def environment(settings: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     told = {f"TURNWRIGHT_{name.upper()}": value for name, value in settings.items()}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "TURNWRIGHT_"))}
-    return clean | told | {"PYTHONPATH": str(ROOT)}
+    return clean | told | {"PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
 
 
 def processes() -> list[tuple[int, int]]:
