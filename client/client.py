@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from turnwright.client.access import Access
 from turnwright.client.errors import NotFound
 from turnwright.client.opening import open_journal
+from turnwright.client.quiet import quiet_logs
 from turnwright.client.session import Session
 from turnwright.client.settings import ClientSettings
 from turnwright.client.turn import Turn
@@ -206,6 +207,7 @@ class Connecting:
             await self._client.close()
 
     async def _connect(self) -> Client:
+        quiet_logs("warning")
         checked_part("tenant", self._settings.tenant)
         return Client(await open_journal(self._settings.journal_url, migrate=self._migrate), self._settings)
 

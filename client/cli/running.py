@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 
-import structlog
 import typer
 
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
 from turnwright.client.errors import NotFound, TurnEnded, TurnFailed, WaitTimeout
+from turnwright.client.quiet import quiet_logs
 from turnwright.client.settings import ClientSettings
 from turnwright.journal.errors import CommandRejected, JournalError, StoreUnavailable
 
@@ -48,7 +48,7 @@ class Runner:
         """Run a command to its end, and exit with its code if it is not 0."""
         screen = Screen(as_json=as_json)
         try:
-            _quiet_logs()
+            quiet_logs("error")  # beside the result
             asyncio.run(self._connected(command, screen))
         except BrokenPipeError:
             hang_up()
@@ -84,13 +84,3 @@ def tell(error: BaseException, screen: Screen) -> int:
         said.append(f"see `turnwright {_FINDING[error.what]}`")
     screen.error(getattr(error, "code", None) or code, "; ".join(said))
     return exit_code
-
-
-def _quiet_logs() -> None:
-    """Unless the process has set up its logs, let only errors through, beside the result."""
-    if not structlog.is_configured():
-        structlog.configure(
-            wrapper_class=structlog.make_filtering_bound_logger("error"),
-            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-            cache_logger_on_first_use=False,
-        )
