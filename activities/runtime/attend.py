@@ -26,6 +26,8 @@ from turnwright.journal.transact.runs import ThreadGone
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S, Next, StepInput
 
 GONE = Next("stop", why="finished")
+# Temporal keeps what a failure says and what caused it; an error's own words may hold those of a conversation.
+SEE_LOG = "the worker's log says more"
 SILENCE_S_MAX = HEARTBEAT_TIMEOUT_S * 0.6
 CarryOut: TypeAlias = Callable[[Attempt], Awaitable[Next]]
 log = structlog.get_logger(__name__)
@@ -58,11 +60,11 @@ async def _whole(parts: Parts, given: StepInput, stop: Stop, pulse: Pulse, carry
     except JournalError as error:
         log.exception("journal_refuses")
         await _forsake(attempt)
-        raise given_back(type(error).__name__, str(error), parts.settings.repair_retry_s) from error
+        raise given_back(type(error).__name__, SEE_LOG, parts.settings.repair_retry_s) from None
     except Exception as error:
         log.exception("operation_broke", attempt=activity.info().attempt)
         await _forsake(attempt)
-        raise _broken(error, parts.settings.broken_attempts_max) from error
+        raise _broken(error, parts.settings.broken_attempts_max) from None
 
 
 async def _forsake(attempt: Attempt | None) -> None:
@@ -89,4 +91,4 @@ async def _drain(stop: Stop, drain_s: float) -> None:
 
 def _broken(error: Exception, attempts_max: int) -> ApplicationError:
     last = activity.info().attempt >= attempts_max
-    return ApplicationError(f"{type(error).__name__}: {error}", type="OperationBroke", non_retryable=last)
+    return ApplicationError(f"{type(error).__name__}: {SEE_LOG}", type="OperationBroke", non_retryable=last)

@@ -11,6 +11,7 @@ from temporalio.client import WorkflowExecutionStatus
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.restless import RestlessTurn
 from tests.integration.runtime.scripts import call, say
+from turnwright.journal.errors import StoreError
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
 
@@ -46,6 +47,24 @@ async def test_what_a_conversation_says_never_enters_temporal(small_cluster: Clu
     await turn.steer(secret)
     for handle in (turn.handle, small_cluster.thread_handle(turn.key)):
         assert secret.encode() not in (await handle.fetch_history()).to_json().encode()
+
+
+@pytest.mark.parametrize("error", [ValueError, StoreError])
+async def test_what_an_error_says_never_enters_temporal(small_cluster: Cluster, error: type[Exception]) -> None:
+    secret, times = "the-secret-word", iter(range(100))
+
+    async def break_once(point: str) -> None:
+        if point == "tool:begun" and next(times) == 0:
+            raise error(f"cannot read {secret}") from RuntimeError(secret)
+
+    await small_cluster.start_worker(boundary=break_once)
+    turn = await small_cluster.submit(call("add", a=1, b=2), say("done"))
+    await turn.until("completed")
+    newest = await turn.handle.fetch_history()
+    began = newest.events[0].workflow_execution_started_event_attributes.first_execution_run_id
+    first = await small_cluster.client.get_workflow_handle(turn.handle.id, run_id=began).fetch_history()
+    assert error.__name__ in first.to_json(), "the failure is in there"
+    assert secret not in first.to_json() + newest.to_json()
 
 
 async def test_a_run_looks_at_the_journal_only_when_it_was_told_something(small_cluster: Cluster) -> None:
