@@ -32,9 +32,7 @@ def test_no_file_is_longer_than_the_limit() -> None:
 
 def test_no_function_is_longer_than_the_limit() -> None:
     lengths = {
-        f"{place(path)}:{name}": lines
-        for path in files_in(*EVERYWHERE)
-        for name, lines in functions(parse(path))
+        f"{place(path)}:{name}": lines for path in files_in(*EVERYWHERE) for name, lines in functions(parse(path))
     }
     assert {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES_MAX} == {}
 

@@ -25,9 +25,7 @@ def project() -> dict[str, Any]:
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        (sys.executable, "-m", *command), cwd=cwd, capture_output=True, text=True, check=False
-    )
+    return subprocess.run((sys.executable, "-m", *command), cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def copied(target: Path, *names: str) -> Path:
@@ -56,9 +54,7 @@ def content(wheel: Path) -> set[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    return copied(
-        tmp_path / "tree", "pyproject.toml", "README.md", "LICENSE", ".gitignore", "src", "tests", *PACKAGES
-    )
+    return copied(tmp_path / "tree", "pyproject.toml", "README.md", "LICENSE", ".gitignore", "src", "tests", *PACKAGES)
 
 
 def expected(tree: Path) -> set[str]:
