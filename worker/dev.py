@@ -74,6 +74,7 @@ class Dev:
             place.folder / "temporal.db",
             options.port or _usual(TEMPORAL_PORT),
             options.ui_port or _usual(UI_PORT),
+            settings.temporal_namespace or "default",
             log_file=place.folder / "temporal.log",
         )
         self._workers: dict[str, Child] = {}

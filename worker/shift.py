@@ -78,10 +78,11 @@ class Shift:
             if not working.done():
                 log.info("worker_draining", drain_timeout_s=self._settings.drain_timeout_s)
                 await self._sweeper.stop()  # another leads while this one only finishes
-                await self._worker.shutdown()
         finally:
+            # Whatever went wrong: nothing may run on when the journal is closed behind it.
             asked.cancel()
-        await working
+            await self._worker.shutdown()
+            await working
 
 
 def _activity_settings(settings: Settings) -> ActivitySettings:

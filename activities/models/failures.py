@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from pydantic_ai import exceptions as wire
 
 from turnwright.activities.models.port import FailureClass, ModelFailure
+from turnwright.activities.tool_errors import without_secrets
 from turnwright.journal.canonical import repair_text
 from turnwright.journal.messages import Usage
 
@@ -100,9 +101,9 @@ def failure_of(error: Exception, usage: Usage | None = None, *, streaming: bool)
 
 
 def message_of(error: Exception) -> str:
-    """What the error says, bounded, storable, and without anything that looks like a key."""
+    """What the error says, bounded, storable, and without a secret of this worker or anything that looks like a key."""
     said = (str(error) or type(error).__name__)[: 2 * MESSAGE_CHARACTERS_MAX]
-    return repair_text(_KEYS.sub(r"\1-…", said))[:MESSAGE_CHARACTERS_MAX]
+    return repair_text(_KEYS.sub(r"\1-…", without_secrets(said)))[:MESSAGE_CHARACTERS_MAX]
 
 
 def retry_after_s(error: Exception) -> float | None:

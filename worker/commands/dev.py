@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnwright.client.cli.screen import Screen, harmless
+from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
 from turnwright.worker.dev_place import DevInfo, DevPlace
 from turnwright.worker.invocation import Invocation, journal_url_of
@@ -43,7 +44,14 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
         """Start a journal, Temporal and workers here. Ctrl-C ends all of them; what was accepted stays."""
         with told(Screen(as_json=False)):
             settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
+            _check(settings)
             run_dev(settings, workers, port, ui_port)
+
+
+def _check(settings: Settings) -> None:
+    named = settings.temporal_address or settings.temporal_profile
+    if named is not None:
+        raise InvalidInput(f"dev starts a Temporal of its own; for the one at {named} use `turnwright worker`")
 
 
 def run_dev(settings: Settings, workers: int, port: int | None, ui_port: int | None) -> None:

@@ -121,6 +121,13 @@ def test_an_option_that_would_do_nothing_is_refused(file: Path, command: str) ->
     assert "goes with --" in said.stderr
 
 
+def test_a_dev_for_a_temporal_that_runs_already_is_refused(file: Path) -> None:
+    said = CliRunner().invoke(build_app(), ["--temporal-address", "there:7233", "dev"])
+    assert said.exit_code == 2
+    assert "there:7233 use `turnwright worker`" in said.stderr
+    assert not Path(".turnwright").exists()
+
+
 def test_a_reader_of_the_output_that_leaves_is_no_error(file: Path) -> None:
     made(file)
     command = [sys.executable, "-m", "turnwright.worker.main", "--journal", str(file), "journal", "stats", "--json"]

@@ -73,3 +73,11 @@ def test_a_message_is_bounded_storable_and_without_keys() -> None:
     assert "\x00" not in text
     assert len(text) <= 2_000
     assert message_of(RuntimeError()) == "RuntimeError"
+
+
+def test_a_message_repeats_no_secret_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWRIGHT_MODEL_API_KEY", "hunter2hunter2")
+    text = message_of(wire.ModelHTTPError(401, "m", {"error": "the token hunter2hunter2 is not known"}))
+    assert "hunter2" not in text
+    assert "is not known" in text
+    assert "secret" not in message_of(RuntimeError("cannot reach http://ann:secret@host/v1"))
