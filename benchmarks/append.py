@@ -22,7 +22,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import user
 from turnwright.journal.script import Script
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.rows import clock, lock_thread
+from turnwright.journal.transact.locking import lock_in_session
 
 ROUNDS = 12
 ENTRY_BYTES = 1_500
@@ -88,9 +88,9 @@ async def _steps(bench: Bench, store: Store, streams: int) -> Figure:
 
 
 def _batch(key: ThreadKey, message: object) -> Script[None]:
-    row = yield from lock_thread(key)
-    assert row is not None
-    now_us = yield from clock()
+    locked = yield from lock_in_session(key)
+    assert locked is not None
+    row, now_us = locked.row, locked.now_us
     drafts = [
         Draft(f"bench:{row.seq}:{n}", InputInjected(message=message))  # type: ignore[arg-type]
         for n in range(BATCH_ENTRIES)

@@ -7,11 +7,9 @@ started here are ever killed.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,26 +22,29 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client as TemporalClient
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-WORKER_COMMAND: Final = [
-    sys.executable, "-m", "turnwright.worker.main", "worker", "--agents", "benchmarks.agents:registry",
-]  # fmt: skip
-BARE_COMMAND: Final = [sys.executable, "-m", "benchmarks.bare_worker"]
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 30
 POLL_S = 0.05
 
 
 class Fleet:
-    """Two workers, and a new one for each that was killed; an async context manager."""
+    """So many workers, and a new one for each that was killed; an async context manager."""
 
     def __init__(
-        self, temporal: TemporalClient, task_queue: str, command: Sequence[str], env: Mapping[str, str], log: Path
+        self,
+        temporal: TemporalClient,
+        task_queue: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        log: Path,
+        size: int,
     ) -> None:
         self._temporal = temporal
         self._task_queue = task_queue
         self._command = command
-        self._env = {**os.environ, "PYTHONPATH": str(ROOT), **env}
+        self._env = env
         self._log = log
+        self._size = size
         self._running: dict[int, subprocess.Popen[bytes]] = {}
 
     async def __aenter__(self) -> Self:
@@ -64,7 +65,7 @@ class Fleet:
 
     async def fill(self) -> None:
         """Start what is missing, and wait until it asks for work."""
-        started = [self._start() for _ in range(2 - len(self._running))]
+        started = [self._start() for _ in range(self._size - len(self._running))]
         async with asyncio.timeout(START_TIMEOUT_S):
             for process in started:
                 while not await self._polls(process):  # noqa: ASYNC110 - Temporal tells nobody

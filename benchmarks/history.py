@@ -19,10 +19,10 @@ from pathlib import Path
 from temporalio.client import Client as TemporalClient
 
 from benchmarks.agents import RESULT_BYTES, STEPS, steps_agent
-from benchmarks.bare import ACTIVITIES, BareTurn, BareWorkflow
+from benchmarks.bare import BareTurn, BareWorkflow
 from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section
-from benchmarks.stack import Stack, running, temporal_server, worker
+from benchmarks.stack import Stack, bare_workers, temporal_server, working
 from benchmarks.stores import sqlite_store
 from turnwright.workflows.ids import turn_workflow_id
 
@@ -48,8 +48,8 @@ async def run(bench: Bench) -> Section:
     async with (
         temporal_server(bench.folder) as temporal,
         sqlite_store(bench.folder) as store,
-        running(temporal, store.journal) as stack,
-        worker(temporal, BARE_QUEUE, [BareWorkflow], ACTIVITIES),
+        working(temporal, store, bench.folder) as stack,
+        bare_workers(temporal, BARE_QUEUE, bench.folder, 1),
     ):
         assert store.file is not None
         for steps in STEPS[:2] if bench.quick else STEPS:

@@ -1,41 +1,40 @@
-"""A Temporal server, and workers of ours and of a peer in this process.
+"""A Temporal server, and worker processes of ours and of a peer.
 
-Rule: both kinds of worker get the same options, so what differs is what they do.
+Rule: workers are real processes, started as a user starts them; the caller is this one. Both kinds run with
+compiled modules: each new workflow loads its module anew in the sandbox, and compiling it each time (which is
+what PYTHONDONTWRITEBYTECODE does) took longer than the rest of a short turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from temporalio.client import Client as TemporalClient
-from temporalio.worker import Worker
 
-from benchmarks.agents import registry
-from benchmarks.stores import PRESENCE
-from turnwright.activities.runtime import Activities
+from benchmarks.bare_worker import ADDRESS, QUEUE
+from benchmarks.fleet import ROOT, Fleet
+from benchmarks.stores import Store
 from turnwright.client.client import Client
 from turnwright.client.settings import ClientSettings
 from turnwright.journal.store import Journal
 from turnwright.worker.temporal_server import TemporalServer
-from turnwright.workflows.sandbox import workflow_runner
-from turnwright.workflows.session import SessionWorkflow
-from turnwright.workflows.thread import ThreadWorkflow
-from turnwright.workflows.turn import TurnWorkflow
-from turnwright.workflows.waking import Waker
 
-TENANT = "bench"
-STICKY_TIMEOUT_S = 2.0
-LEASE_S = 10.0
+TENANT: Final = "bench"
+WORKER_COMMAND: Final = [
+    sys.executable, "-m", "turnwright.worker.main", "worker", "--agents", "benchmarks.agents:registry",
+]  # fmt: skip
+BARE_COMMAND: Final = [sys.executable, "-m", "benchmarks.bare_worker"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A worker that runs turns of one journal, and what is needed to give it some."""
+    """A journal whose turns are carried out, and what is needed to give it some."""
 
     client: Client
     temporal: TemporalClient
@@ -46,23 +45,35 @@ class Stack:
 @asynccontextmanager
 async def temporal_server(folder: Path) -> AsyncIterator[TemporalClient]:
     """A client of a new server that keeps its data in a file."""
-    async with TemporalServer(folder / "temporal.db") as server:
+    async with TemporalServer(folder / "temporal.db", log_file=folder / "temporal.log") as server:
         yield await server.connect()
 
 
 @asynccontextmanager
-async def running(temporal: TemporalClient, journal: Journal) -> AsyncIterator[Stack]:
-    """A worker of this journal on a task queue of its own."""
-    journal_id, task_queue = await journal.journal_id(), f"turnwright-{journal.driver.dialect}"
-    hold = await journal.driver.hold_presence(PRESENCE, {}, lease_s=LEASE_S)
-    activities = Activities(journal, Waker(temporal, journal_id, task_queue), registry, lambda: PRESENCE)
-    await activities.start()
+async def working(
+    temporal: TemporalClient, store: Store, folder: Path, queue: str = "turnwright"
+) -> AsyncIterator[Stack]:
+    """A worker of this journal."""
+    async with our_workers(temporal, store, queue, folder, 1):
+        journal_id = await store.journal.journal_id()
+        yield Stack(client_of(temporal, store.journal, queue), temporal, store.journal, journal_id)
 
-    workflows = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
-    async with worker(temporal, task_queue, workflows, activities.all):
-        yield Stack(client_of(temporal, journal, task_queue), temporal, journal, journal_id)
-    await activities.stop()
-    await hold.release()
+
+def our_workers(temporal: TemporalClient, store: Store, queue: str, folder: Path, size: int) -> Fleet:
+    """So many workers of a journal."""
+    env = {
+        "TURNWRIGHT_JOURNAL_URL": store.url,
+        "TURNWRIGHT_TEMPORAL_ADDRESS": _address(temporal),
+        "TURNWRIGHT_TASK_QUEUE": queue,
+        "TURNWRIGHT_LOG_LEVEL": "warning",
+    }
+    return Fleet(temporal, queue, WORKER_COMMAND, _environment(folder, env), folder / f"{queue}.log", size)
+
+
+def bare_workers(temporal: TemporalClient, queue: str, folder: Path, size: int) -> Fleet:
+    """So many workers of the peer."""
+    env = {ADDRESS: _address(temporal), QUEUE: queue}
+    return Fleet(temporal, queue, BARE_COMMAND, _environment(folder, env), folder / f"{queue}.log", size)
 
 
 def client_of(temporal: TemporalClient, journal: Journal, task_queue: str) -> Client:
@@ -74,15 +85,11 @@ def client_of(temporal: TemporalClient, journal: Journal, task_queue: str) -> Cl
     return Client(journal, ClientSettings(tenant=TENANT, task_queue=task_queue, temporal=connected))
 
 
-def worker(
-    temporal: TemporalClient, task_queue: str, workflows: Sequence[type], activities: Sequence[Callable[..., Any]]
-) -> Worker:
-    """A worker, ours or a peer."""
-    return Worker(
-        temporal,
-        task_queue=task_queue,
-        workflows=workflows,
-        activities=activities,
-        workflow_runner=workflow_runner(),
-        sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_TIMEOUT_S),
-    )
+def _environment(folder: Path, own: Mapping[str, str]) -> dict[str, str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache"), **own}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env
+
+
+def _address(temporal: TemporalClient) -> str:
+    return temporal.service_client.config.target_host

@@ -19,7 +19,7 @@ from turnwright.journal.commands import (
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import Text, ToolCall, Usage, user
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.thread_script import Outcome
+from turnwright.journal.transact.thread_script import Outcome, Terms
 
 RESULT_BYTES = 1_000
 STEPS_MAX = 1_000_000
@@ -51,6 +51,7 @@ class Conversation:
         turn = turn_id(key, "turn")
         if (await journal.driver.liveness([PRESENCE]))[PRESENCE].state == "dead":
             await journal.driver.hold_presence(PRESENCE, {}, lease_s=LEASE_S)
+            journal.terms = Terms(presence=PRESENCE)
         await journal.execute(key.session_key, CreateSession(request_id="create"))
         await journal.execute(key, Submit(request_id="turn", turn_id=turn, input=user("begin")))
         outcome = await journal.run(key, ClaimRun(turn_id=turn, run=RUN, start_epoch=0, definition=AGENT))

@@ -18,9 +18,7 @@ import asyncpg
 
 from benchmarks.floors import Floor, PostgresFloor, SqliteFloor
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.thread_script import Terms
 
-PRESENCE = "benchmark"
 _numbers = itertools.count(1)
 
 
@@ -42,7 +40,7 @@ async def sqlite_store(folder: Path) -> AsyncIterator[Store]:
     file = folder / f"journal-{number}.db"
     url = f"sqlite:///{quote(str(file))}"
     floor = SqliteFloor(folder / f"floor-{number}.db")
-    journal = await Journal.open(url, migrate=True, terms=Terms(presence=PRESENCE))
+    journal = await Journal.open(url, migrate=True)
     try:
         yield Store("SQLite", url, journal, floor, file)
     finally:
@@ -55,7 +53,7 @@ async def postgres_store(server: str) -> AsyncIterator[Store]:
     """A new journal in a schema of the server, with its floor in the same database."""
     url = f"{server}&schema=bench_{next(_numbers)}"
     floor = await PostgresFloor.open(await _new_database(server))
-    journal = await Journal.open(url, migrate=True, terms=Terms(presence=PRESENCE))
+    journal = await Journal.open(url, migrate=True)
     try:
         yield Store("PostgreSQL", url, journal, floor)
     finally:

@@ -19,11 +19,11 @@ from typing import TypeAlias
 from temporalio.client import Client as TemporalClient
 
 from benchmarks.agents import SILENT, WAIT_S, WAITING
-from benchmarks.bare_worker import ADDRESS, QUEUE, BareCalling, BareWaiting
+from benchmarks.bare_worker import BareCalling, BareWaiting
 from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section
-from benchmarks.fleet import BARE_COMMAND, WORKER_COMMAND, Fleet
-from benchmarks.stack import client_of, temporal_server
+from benchmarks.fleet import Fleet
+from benchmarks.stack import bare_workers, client_of, our_workers, temporal_server
 from benchmarks.stores import Store, sqlite_store
 from benchmarks.workers_seen import AnyHandle, who_calls, who_waits
 from turnwright.client.client import Client
@@ -45,21 +45,16 @@ async def run(bench: Bench) -> Section:
     kills = 3 if bench.quick else KILLS
     async with temporal_server(bench.folder) as temporal:
         async with sqlite_store(bench.folder) as store:
-            ours = await _ours(temporal, store, kills, bench.folder / "workers.log")
+            ours = await _ours(temporal, store, kills, bench.folder)
         theirs = await _theirs(temporal, kills, bench.folder)
     peer = "bare workflow, default settings"
     figures = [Figure(case, "s", ours[case], peer, theirs[case], paired=False) for case in (IDLE, CALLING)]
     return Section("Takeover", (__doc__ or "").strip(), tuple(figures))
 
 
-async def _ours(temporal: TemporalClient, store: Store, kills: int, log: Path) -> Taken:
+async def _ours(temporal: TemporalClient, store: Store, kills: int, folder: Path) -> Taken:
     victims = Ours(temporal, client_of(temporal, store.journal, TASK_QUEUE), await store.journal.journal_id())
-    env = {
-        "TURNWRIGHT_JOURNAL_URL": store.url,
-        "TURNWRIGHT_TEMPORAL_ADDRESS": temporal.service_client.config.target_host,
-        "TURNWRIGHT_TASK_QUEUE": TASK_QUEUE,
-    }
-    async with Fleet(temporal, TASK_QUEUE, WORKER_COMMAND, env, log) as fleet:
+    async with our_workers(temporal, store, TASK_QUEUE, folder, 2) as fleet:
         return {IDLE: await _kill(fleet, kills, victims.idle), CALLING: await _kill(fleet, kills, victims.calling)}
 
 
@@ -69,9 +64,8 @@ async def _theirs(temporal: TemporalClient, kills: int, folder: Path) -> Taken:
 
     async def lane(number: int) -> Taken:
         queue, each = f"bare-{number}", len(range(number, kills, lanes))
-        env = {ADDRESS: temporal.service_client.config.target_host, QUEUE: queue}
         victims = Theirs(temporal, queue)
-        async with Fleet(temporal, queue, BARE_COMMAND, env, folder / f"{queue}.log") as fleet:
+        async with bare_workers(temporal, queue, folder, 2) as fleet:
             return {IDLE: await _kill(fleet, each, victims.idle), CALLING: await _kill(fleet, each, victims.calling)}
 
     taken = await asyncio.gather(*(lane(number) for number in range(lanes)))

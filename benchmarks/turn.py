@@ -1,7 +1,7 @@
 """A turn of two model calls and one tool call, from `submit` to the end as its caller sees it, against a
 plain Temporal workflow with the same three activities and no journal.
 
-Model and tool answer at once. Caller and worker share a process, for both. With 32 threads each thread's
+Model and tool answer at once. Caller and worker are two processes, for both. With 32 threads each thread's
 caller submits its next turn when it has seen the end of the last; the figure is the wall time by turns.
 """
 
@@ -12,11 +12,11 @@ import itertools
 from temporalio.client import Client as TemporalClient
 
 from benchmarks.agents import TURN
-from benchmarks.bare import ACTIVITIES, BareTurn, BareWorkflow
+from benchmarks.bare import BareTurn, BareWorkflow
 from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section
 from benchmarks.rounds import paired, together
-from benchmarks.stack import Stack, running, temporal_server, worker
+from benchmarks.stack import Stack, bare_workers, temporal_server, working
 from benchmarks.stores import Store, stores
 from turnwright.client.thread import Thread
 
@@ -34,10 +34,10 @@ async def run(bench: Bench) -> Section:
     async with (
         temporal_server(bench.folder) as temporal,
         stores(bench.folder) as both,
-        worker(temporal, BARE_QUEUE, [BareWorkflow], ACTIVITIES),
+        bare_workers(temporal, BARE_QUEUE, bench.folder, 1),
     ):
         for store in both:
-            async with running(temporal, store.journal) as stack:
+            async with working(temporal, store, bench.folder, store.name) as stack:
                 figures += [await _measure(bench, store, stack, threads) for threads in THREADS]
     return Section("A turn", (__doc__ or "").strip(), tuple(figures))
 
