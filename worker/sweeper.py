@@ -14,7 +14,14 @@ import structlog
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.stalls import SECOND_US
-from turnwright.journal.transact.sweeping import Glance, find_cancelled, find_expired, find_stalled, prune_hints
+from turnwright.journal.transact.sweeping import (
+    Glance,
+    find_cancelled,
+    find_expired,
+    find_stalled,
+    forget_hints,
+    prune_hints,
+)
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.actor import Looper
 from turnwright.worker.lead import Lead
@@ -29,6 +36,7 @@ SWEEP_S_MAX = 1.0
 HINTS_PRUNED_MAX = 10_000
 LEASE_INTERVALS = 3
 LEASE_S_MIN = 2.0
+CLOCK_SET_BACK_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -68,6 +76,7 @@ class Sweeper(Looper):
         self._next_sweep_s = 0.0
         self._after_thread = 0
         self._after_session = 0
+        self._store_time_us = 0
 
     async def end(self) -> None:
         """Let another lead."""
@@ -100,6 +109,14 @@ class Sweeper(Looper):
             self._urgent_after = 0  # their threads are due at once, whatever the hints say
         self._alive = alive
 
+    async def _see_time(self, now_us: int) -> None:
+        """When the store's clock was set back, what was to be looked at next is too far away."""
+        behind_s = (self._store_time_us - now_us) / SECOND_US
+        self._store_time_us = now_us
+        if behind_s > CLOCK_SET_BACK_S:
+            log.warning("store_clock_set_back", seconds=round(behind_s))
+            await self._driver.write(forget_hints)
+
     async def _sweep(self) -> None:
         await self._wakes.give(await self._driver.read(partial(find_expired, PAGE_THREADS_MAX)))
         await self._sweep_cancelled()
@@ -118,6 +135,7 @@ class Sweeper(Looper):
         glance = Glance(int(self._settings.stall_s * SECOND_US), PAGE_THREADS_MAX, urgent=urgent)
         while True:
             page = await self._driver.read(partial(find_stalled, after, glance, self._terms()))
+            await self._see_time(page.now_us)
             await self._wakes.give(page)
             after = page.after or 0
             if after == 0 or self._wakes.away:

@@ -73,7 +73,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class _Thread:
-    """A row of the looks' statements, read."""
+    """A row of the looks' statements, read. `old`: an older version folded its control, which is not read then."""
 
     key: ThreadKey
     id: int
@@ -84,6 +84,7 @@ class _Thread:
     front: TurnStatus | None
     wakes: int
     hint_due: bool
+    old: bool = False
 
     def suspect(self, why: Why) -> Suspect:
         """The thread as one to be woken; a hint that is not due yet is not one more useless wake-up."""
@@ -185,17 +186,18 @@ def _read(row: Row, now_us: int) -> _Thread:
     thread_id, key, seq, at_us, control, version, paused, cancelled, hint_seq, next_check_us, wakes, front = row
     if version > REDUCER_VERSION:
         raise ValueError(f"written by reducer version {version}, this process has {REDUCER_VERSION}")
-    same = hint_seq == seq
+    same, old = hint_seq == seq, version < REDUCER_VERSION
     return _Thread(
         key=ThreadKey.parse(key),
         id=thread_id,
         seq=seq,
         at_us=at_us,
-        control=ThreadControl.model_validate_json(bytes(control)),
+        control=ThreadControl() if old else ThreadControl.model_validate_json(bytes(control)),
         session=SessionControl(pause=PauseFlag(on=bool(paused)), cancelled_seq=cancelled),
-        front=None if front is None else TurnStatus.model_validate_json(bytes(front)),
+        front=None if front is None or old else TurnStatus.model_validate_json(bytes(front)),
         wakes=wakes if same else 0,
         hint_due=not same or next_check_us <= now_us,
+        old=old,
     )
 
 
@@ -215,9 +217,17 @@ def _gone(known: dict[str, Liveness], now_us: int, terms: Terms) -> Facts:
 
 
 def _judge(thread: _Thread, gone: Facts, glance: Glance) -> Verdict:
-    facts = replace(gone, now_us=max(gone.now_us, thread.at_us), front=thread.front)
+    """In doubt it is stalled: an older version's thread is rebuilt by who is woken, and if the last entry is of a
+    time still to come, the clock was set back and nobody knows how long ago that was.
+    """
+    if thread.old:
+        return Stalled(due=True)
+    ahead_us = max(0, thread.at_us - gone.now_us)
+    facts = replace(gone, now_us=gone.now_us + ahead_us, front=thread.front)
     stall_us = 0 if glance.urgent else glance.stall_us
-    return examine(thread.control, thread.session, facts, last_entry_us=thread.at_us, stall_us=stall_us)
+    last_entry_us = 0 if ahead_us else thread.at_us
+    verdict = examine(thread.control, thread.session, facts, last_entry_us=last_entry_us, stall_us=stall_us)
+    return verdict if isinstance(verdict, Stalled) else Carried(verdict.until_us - ahead_us)
 
 
 def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> bool:
