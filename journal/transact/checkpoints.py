@@ -7,26 +7,23 @@ total of all of them stays linear in the thread's size. The last two of a reduce
 from __future__ import annotations
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION, AgentState, empty_state
-from turnwright.journal.entries import Entry, EntryErased
+from turnwright.journal.entries import EntryErased
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script, first
-from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX, read_thread
-from turnwright.journal.transact.rows import dump, find_thread, is_due, lock_thread
+from turnwright.journal.transact.locking import lock_thread
+from turnwright.journal.transact.reading import read_page
+from turnwright.journal.transact.rows import Place, dump, find_place, is_due
 
 
-def load_checkpoint(key: ThreadKey, until_seq: int | None = None) -> Script[AgentState]:
+def load_checkpoint(key: ThreadKey, place: Place, until_seq: int) -> Script[AgentState]:
     """The newest stored state not after `until_seq`; the empty state when there is none.
 
     Raises:
         StoreCorrupt: the checkpoint cannot be read. It is never taken for an empty state.
     """
-    row = yield from find_thread(key)
-    if row is None:
-        return empty_state(key)
-    until = 2**62 if until_seq is None else until_seq
-    found = yield from first("find_checkpoint", row.id, STATE_REDUCER_VERSION, until)
+    found = yield from first("find_checkpoint", place.id, STATE_REDUCER_VERSION, until_seq)
     if found is None:
         return empty_state(key)
     try:
@@ -40,17 +37,21 @@ def load_checkpoint(key: ThreadKey, until_seq: int | None = None) -> Script[Agen
 def load_state(key: ThreadKey, base: AgentState | None = None, until_seq: int | None = None) -> Script[AgentState]:
     """The state at `until_seq` (or now), from `base` or a checkpoint and the entries after it.
 
-    A `base` from before an erasure may hold what was erased, so it is not gone on from.
+    A `base` from before an erasure may hold what was erased, and one that is ahead of the thread is of a journal
+    from before its backup was restored: neither is gone on from.
     """
-    given = base is not None and (until_seq is None or base.as_of_seq <= until_seq)
-    state = base if given and base is not None else (yield from load_checkpoint(key, until_seq))
-    while True:
-        page: list[Entry] = yield from read_thread(key, state.as_of_seq, PAGE_ENTRIES_MAX, until_seq)
+    place = yield from find_place(key)
+    if place is None:
+        return empty_state(key)
+    until = place.seq if until_seq is None else min(until_seq, place.seq)
+    given = base is not None and base.as_of_seq <= until
+    state = base if given and base is not None else (yield from load_checkpoint(key, place, until))
+    while state.as_of_seq < until:
+        page = yield from read_page(key, place, state.as_of_seq, until)
         if given and any(isinstance(entry.payload, EntryErased) for entry in page):
             return (yield from load_state(key, None, until_seq))
         state = fold_state(state, page)
-        if len(page) < PAGE_ENTRIES_MAX:
-            return state
+    return state
 
 
 def save_checkpoint(key: ThreadKey, state: AgentState) -> Script[bool]:
@@ -71,9 +72,9 @@ def save_checkpoint(key: ThreadKey, state: AgentState) -> Script[bool]:
 
 def delete_checkpoints(key: ThreadKey) -> Script[int]:
     """Delete all of a thread's checkpoints; returns how many."""
-    row = yield from find_thread(key)
-    if row is None:
+    place = yield from find_place(key)
+    if place is None:
         return 0
-    counted = yield from first("count_checkpoints", row.id)
-    yield from first("delete_checkpoints", row.id)
+    counted = yield from first("count_checkpoints", place.id)
+    yield from first("delete_checkpoints", place.id)
     return 0 if counted is None else int(counted[0])

@@ -26,18 +26,16 @@ from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.locking import Locked, lock_in_session, lock_thread
 from turnwright.journal.transact.requests import rejected, remember, remembered
 from turnwright.journal.transact.rows import (
-    Locked,
     SessionRow,
     ThreadRow,
     clock,
     create_thread,
     dump,
     find_session,
-    lock_in_session,
     lock_session,
-    lock_thread,
     write_session,
 )
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread

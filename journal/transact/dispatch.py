@@ -8,7 +8,7 @@ from turnwright.journal.actions import Action, Stop
 from turnwright.journal.commands import Look
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script
-from turnwright.journal.transact.rows import lock_in_session
+from turnwright.journal.transact.locking import lock_in_session
 from turnwright.journal.transact.thread_script import Terms, run_thread
 from turnwright.journal.transact.turns import front_turn
 

@@ -22,8 +22,9 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.requests import rejected, remember, remembered
-from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, lock_session, lock_thread, write_session
+from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, lock_session, write_session
 
 KEPT = {
     EntryErased.TYPE: "it says what was erased",

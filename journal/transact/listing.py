@@ -10,13 +10,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, rows
 from turnwright.journal.shown import PHASES, ShownStatus, phases_shown_as, shown_status
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals
-from turnwright.journal.transact.rows import SessionRow, find_session, read_control
+from turnwright.journal.transact.rows import SessionRow, find_session, session_control, thread_control
 from turnwright.journal.turn_status import Phase, TurnStatus
 
 T = TypeVar("T")
@@ -83,7 +82,7 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
         batch = yield from rows(statement, owner, phases, *place, limit, *scope)
         for row in batch:
             scanned, place = scanned + 1, (row[1], row[0])
-            seen = _turn_seen(row)
+            seen = yield from _turn_seen(row)
             if wanted.shown in (None, seen.shown):
                 items.append(seen)
             if len(items) == limit:
@@ -100,10 +99,9 @@ def list_sessions(tenant: str, user: str, after: str | None, limit: int) -> Scri
     found = yield from rows(name, tenant, _id(after, 2**62), limit, *named)
     items: list[SessionSeen] = []
     for row in found:
-        control = read_control(SessionControl, row[2], row[3], row[1])
-        items.append(
-            (yield from session_totals(SessionKey(*json.loads(row[1])), SessionRow(row[0], control, deleted=False)))
-        )
+        key = SessionKey(*json.loads(row[1]))
+        control = yield from session_control(key, row[2], row[3])
+        items.append((yield from session_totals(key, SessionRow(row[0], control, deleted=False))))
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 
@@ -113,24 +111,19 @@ def list_threads(key: SessionKey, after: str | None, limit: int) -> Script[Page[
     if session is None or session.deleted:
         return None
     found = yield from rows("threads_of_session", session.id, _id(after, 0), limit)
-    items = tuple(
-        ThreadSeen(
-            ThreadKey.parse(row[1]),
-            read_control(ThreadControl, row[2], row[3], row[1]),
-            session.control,
-            seq=row[4],
-            last_at_us=row[5],
-        )
-        for row in found
-    )
-    return Page(items, str(found[-1][0]) if len(found) == limit else None)
+    items: list[ThreadSeen] = []
+    for thread_id, canonical, body, version, seq, last_at_us in found:
+        thread = ThreadKey.parse(canonical)
+        control = yield from thread_control(thread, thread_id, body, version)
+        items.append(ThreadSeen(thread, control, session.control, seq=seq, last_at_us=last_at_us))
+    return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 
-def _turn_seen(row: Row) -> TurnSeen:
-    status = TurnStatus.model_validate_json(bytes(row[2]))
-    control = read_control(ThreadControl, row[4], row[5], row[3])
-    session = read_control(SessionControl, row[6], row[7], row[3])
-    return TurnSeen(ThreadKey.parse(row[3]), status, shown_status(control, session, status))
+def _turn_seen(row: Row) -> Script[TurnSeen]:
+    key, status = ThreadKey.parse(row[3]), TurnStatus.model_validate_json(bytes(row[2]))
+    control = yield from thread_control(key, row[8], row[4], row[5])
+    session = yield from session_control(key.session_key, row[6], row[7])
+    return TurnSeen(key, status, shown_status(control, session, status))
 
 
 def _cursor(place: tuple[int, str]) -> str:

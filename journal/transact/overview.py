@@ -12,7 +12,7 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.reading import entry_of
-from turnwright.journal.transact.rows import SessionRow, clock, find_session, find_thread
+from turnwright.journal.transact.rows import SessionRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Scene
@@ -91,24 +91,24 @@ def see_session(key: SessionKey) -> Script[SessionSeen | None]:
 
 def read_turn_page(key: ThreadKey, turn_id: str, after_seq: int, limit: int) -> Script[TurnPage | None]:
     """The entries of a turn after a place in its thread; None when there is no such turn."""
-    row = yield from find_thread(key)
-    status = None if row is None else (yield from find_turn(turn_id, row.id))
-    if row is None or status is None:
+    place = yield from find_place(key)
+    status = None if place is None else (yield from find_turn(turn_id, place.id))
+    if place is None or status is None:
         return None
-    found = yield from rows("turn_entries", row.id, turn_id, max(after_seq, status.queued_seq - 1), limit)
+    found = yield from rows("turn_entries", place.id, turn_id, max(after_seq, status.queued_seq - 1), limit)
     entries = tuple(entry_of(item, key.canonical) for item in found)
     if len(entries) == limit:
         return TurnPage(entries, entries[-1].seq, last=False)
-    return TurnPage(entries, max(row.seq, after_seq), last=status.finished)
+    return TurnPage(entries, max(place.seq, after_seq), last=status.finished)
 
 
 def find_turn_entry(key: ThreadKey, turn_id: str, entry_id: str) -> Script[Entry | None]:
     """The entry of a turn with that id."""
-    row = yield from find_thread(key)
-    status = None if row is None else (yield from find_turn(turn_id, row.id))
-    if row is None or status is None:
+    place = yield from find_place(key)
+    status = None if place is None else (yield from find_turn(turn_id, place.id))
+    if place is None or status is None:
         return None
-    found = yield from first("turn_entry", row.id, turn_id, entry_id, status.queued_seq - 1)
+    found = yield from first("turn_entry", place.id, turn_id, entry_id, status.queued_seq - 1)
     return None if found is None else entry_of(found, key.canonical)
 
 

@@ -11,11 +11,13 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
-from turnwright.journal.transact.rows import find_session, find_thread
+from turnwright.journal.transact.rows import Place, find_place, find_session_id
 from turnwright.journal.transact.turns import find_turn
 from turnwright.journal.turn_status import TurnStatus
 
 PAGE_ENTRIES_MAX = 1_000
+PAGE_BYTES_MAX = 32 * 1024 * 1024
+SMALL_PAGE_ENTRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +29,57 @@ class Located:
 
 
 def read_thread(key: ThreadKey, after_seq: int, limit: int, until_seq: int | None = None) -> Script[list[Entry]]:
-    """Up to `limit` entries of a thread after `after_seq`, in order.
+    """A page of a thread's entries after `after_seq`, in order: up to `limit`, or fewer large ones.
 
     Raises:
         StoreCorrupt: a row cannot be what was written, or one is missing.
         UnknownEntryType: a required entry of a newer version.
     """
-    row = yield from find_thread(key)
-    if row is None:
+    place = yield from find_place(key)
+    if place is None:
         return []
-    until = 2**62 if until_seq is None else until_seq
-    found = yield from rows("read_entries", row.id, after_seq, until, min(limit, PAGE_ENTRIES_MAX))
+    until = place.seq if until_seq is None else min(until_seq, place.seq)
+    return (yield from read_page(key, place, after_seq, min(until, after_seq + limit)))
+
+
+def read_page(key: ThreadKey, place: Place, after_seq: int, until_seq: int) -> Script[list[Entry]]:
+    """The entries after one seq up to another, as far as they fit in a page; none only if there are none.
+
+    Raises:
+        StoreCorrupt: a row cannot be what was written, or one is missing.
+        UnknownEntryType: a required entry of a newer version.
+    """
+    if until_seq <= after_seq:
+        return []
+    limit = min(until_seq - after_seq, PAGE_ENTRIES_MAX)
+    end = yield from _end("thread_page_end", place.id, after_seq, limit)
+    found = yield from rows("read_entries", place.id, after_seq, end, limit)
     where = key.canonical
     entries = [entry_of(item, where) for item in found]
     for expected, entry in enumerate(entries, start=after_seq + 1):
         if entry.seq != expected:
-            raise StoreCorrupt(f"entry {expected} is missing", key.canonical, expected)
+            raise StoreCorrupt(f"entry {expected} is missing", where, expected)
+    if not entries:
+        raise StoreCorrupt(f"entry {after_seq + 1} is missing", where, after_seq + 1)
     return entries
 
 
+def _end(statement: str, owner_id: int, after: int, limit: int) -> Script[int]:
+    """Where a page of so many entries ends; earlier if they are large, for all of it is held in memory."""
+    if limit <= SMALL_PAGE_ENTRIES:
+        return after + limit
+    row = yield from first(statement, owner_id, after, limit, PAGE_BYTES_MAX)
+    return after if row is None or row[0] is None else int(row[0])
+
+
 def read_session(key: SessionKey, after_position: int, limit: int) -> Script[list[Located]]:
-    """Up to `limit` entries of all threads of a session after a position, in order of position."""
-    session = yield from find_session(key)
-    if session is None:
+    """A page of the entries of all threads of a session after a position, in order of position."""
+    session_id = yield from find_session_id(key)
+    if session_id is None:
         return []
-    found = yield from rows("read_session", session.id, after_position, min(limit, PAGE_ENTRIES_MAX))
+    limit = max(0, min(limit, PAGE_ENTRIES_MAX))
+    end = yield from _end("session_page_end", session_id, after_position, limit)
+    found = yield from rows("read_session", session_id, after_position, end, limit)
     located = [Located(ThreadKey.parse(item[-1]), entry_of(item[:-1], item[-1])) for item in found]
     for expected, item in enumerate(located, start=after_position + 1):
         if item.entry.position != expected:
@@ -61,8 +89,8 @@ def read_session(key: SessionKey, after_position: int, limit: int) -> Script[lis
 
 def read_turn(key: ThreadKey, turn_id: str) -> Script[TurnStatus | None]:
     """The row of a turn."""
-    row = yield from find_thread(key)
-    return None if row is None else (yield from find_turn(turn_id, row.id))
+    place = yield from find_place(key)
+    return None if place is None else (yield from find_turn(turn_id, place.id))
 
 
 def read_heads(thread_ids: Collection[int]) -> Script[dict[int, int]]:
@@ -73,10 +101,10 @@ def read_heads(thread_ids: Collection[int]) -> Script[dict[int, int]]:
 
 def busy_threads(key: SessionKey, after_thread: int, limit: int) -> Script[dict[int, ThreadKey]]:
     """Threads of a session that have an active or queued turn, by id, after one."""
-    session = yield from find_session(key)
-    if session is None:
+    session_id = yield from find_session_id(key)
+    if session_id is None:
         return {}
-    found = yield from rows("busy_threads", session.id, after_thread, limit)
+    found = yield from rows("busy_threads", session_id, after_thread, limit)
     return {row[0]: ThreadKey.parse(row[1]) for row in found}
 
 
@@ -86,10 +114,10 @@ def read_blobs(key: SessionKey, wanted: Collection[str]) -> Script[dict[str, byt
     Raises:
         StoreCorrupt: one is missing.
     """
-    session = yield from find_session(key)
+    session_id = yield from find_session_id(key)
     found: dict[str, bytes] = {}
     for sha in sorted(wanted):
-        row = None if session is None else (yield from first("find_blob", session.id, sha))
+        row = None if session_id is None else (yield from first("find_blob", session_id, sha))
         if row is None:
             raise StoreCorrupt(f"blob {sha} of session {key.canonical} is missing")
         found[sha] = bytes(row[0])

@@ -1,10 +1,14 @@
-"""Rows of the stores as values, and the locks that are taken to read them."""
+"""Rows of the stores as values.
+
+Rule: a control that an older version folded is not believed: it is folded anew from the entries. One that a newer
+version folded is refused, entries are read all the same.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from turnwright.journal.canonical import digest, encode
 from turnwright.journal.codec import GENESIS
@@ -13,6 +17,7 @@ from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first
+from turnwright.journal.transact.walking import Walk, walk_thread
 
 C = TypeVar("C", bound=Frozen)
 
@@ -44,16 +49,6 @@ class SessionRow:
     deleted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
-    """A thread's head and its session, both locked, and the store's time since they are."""
-
-    row: ThreadRow
-    session: SessionRow
-    now_us: int
-
-
-_THREAD_COLUMNS = 14
 TOPICS_CACHED_MAX = 4_096
 CHECKPOINT_TAIL_BYTES_MIN = 256 * 1024
 
@@ -74,29 +69,29 @@ def dump(value: Frozen) -> bytes:
     return encode(value.model_dump(mode="json", exclude_defaults=True))
 
 
+class Place(NamedTuple):
+    """Where a thread's entries are, and how many."""
+
+    id: int
+    seq: int
+
+
+def find_place(key: ThreadKey) -> Script[Place | None]:
+    """The thread's place; its control is not read, so it may be one of another version."""
+    row = yield from first("find_thread", key.canonical)
+    return None if row is None else Place(row[0], row[2])
+
+
+def find_session_id(key: SessionKey) -> Script[int | None]:
+    """The session's number, unless it was deleted; its control is not read either."""
+    row = yield from first("find_session", key.canonical)
+    return None if row is None or row[3] is not None else int(row[0])
+
+
 def find_thread(key: ThreadKey) -> Script[ThreadRow | None]:
     """The thread's head without a lock."""
     row = yield from first("find_thread", key.canonical)
-    return None if row is None else _thread(key, row)
-
-
-def lock_thread(key: ThreadKey) -> Script[ThreadRow | None]:
-    """The thread's head, locked until the transaction ends; None when there is no such thread."""
-    row = yield from first("lock_thread", key.canonical)
-    return None if row is None else _thread(key, row)
-
-
-def lock_in_session(key: ThreadKey) -> Script[Locked | None]:
-    """The thread's head, locked, and its session, locked against its own commands but not against other threads.
-
-    None when there is no such thread. One statement: with a server it is half of what an append costs on the way.
-    """
-    row = yield from first("lock_in_session", key.canonical, key.session_key.canonical)
-    if row is None:
-        return None
-    session = _session(row[_THREAD_COLUMNS:], key.session_key)
-    assert session is not None
-    return Locked(_thread(key, row), session, row[-1])
+    return None if row is None else (yield from thread_of(key, row))
 
 
 def create_thread(key: ThreadKey, session_id: int, now_us: int) -> Script[None]:
@@ -110,12 +105,14 @@ def create_thread(key: ThreadKey, session_id: int, now_us: int) -> Script[None]:
 
 def find_session(key: SessionKey) -> Script[SessionRow | None]:
     """The session without a lock."""
-    return _session((yield from first("find_session", key.canonical)), key)
+    row = yield from first("find_session", key.canonical)
+    return None if row is None else (yield from session_of(key, row))
 
 
 def lock_session(key: SessionKey) -> Script[SessionRow | None]:
     """The session, locked for one of its own commands."""
-    return _session((yield from first("lock_session", key.canonical)), key)
+    row = yield from first("lock_session", key.canonical)
+    return None if row is None else (yield from session_of(key, row))
 
 
 def write_session(session_id: int, control: SessionControl, at_us: int) -> Script[None]:
@@ -134,8 +131,9 @@ def clock() -> Script[int]:
     return now_us
 
 
-def _thread(key: ThreadKey, row: Row) -> ThreadRow:
-    control = read_control(ThreadControl, row[6], row[7], key.canonical)
+def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
+    """A row of `find_thread`."""
+    control = yield from thread_control(key, row[0], row[6], row[7])
     if not key.is_session_log and control.seq != row[2]:
         raise StoreCorrupt(f"the control is at seq {control.seq}, the head at {row[2]}", key.canonical, row[2])
     return ThreadRow(
@@ -154,15 +152,35 @@ def _thread(key: ThreadKey, row: Row) -> ThreadRow:
     )
 
 
-def _session(row: Row | None, key: SessionKey) -> SessionRow | None:
-    if row is None:
-        return None
-    control = read_control(SessionControl, row[1], row[2], key.canonical)
+def session_of(key: SessionKey, row: Row) -> Script[SessionRow]:
+    """A row of `find_session`."""
+    control = yield from session_control(key, row[1], row[2])
     return SessionRow(row[0], control, deleted=row[3] is not None)
 
 
+def thread_control(key: ThreadKey, thread_id: int, body: bytes, version: int) -> Script[ThreadControl]:
+    """A thread's control: the stored one, or the fold of the entries if an older version stored it."""
+    walk = (yield from _walked(key, thread_id)) if version < REDUCER_VERSION else None
+    return read_control(ThreadControl, body, version, key.canonical) if walk is None else walk.control
+
+
+def session_control(key: SessionKey, body: bytes, version: int) -> Script[SessionControl]:
+    """A session's control: the stored one, or the fold of its log if an older version stored it."""
+    log = (yield from find_place(key.log)) if version < REDUCER_VERSION else None
+    walk = None if log is None else (yield from _walked(key.log, log.id))
+    return read_control(SessionControl, body, version, key.canonical) if walk is None else walk.session
+
+
+def _walked(key: ThreadKey, thread_id: int) -> Script[Walk | None]:
+    """The fold of a thread's entries; None when some were erased, so that what is stored is all there is."""
+    walk = yield from walk_thread(key, thread_id)
+    if walk.findings:
+        raise StoreCorrupt(walk.findings[0].problem, key.canonical, walk.findings[0].seq)
+    return walk if walk.whole else None
+
+
 def read_control(kind: type[C], body: bytes, version: int, where: str) -> C:
-    """A stored control, unless a newer version wrote it or it cannot be read."""
+    """A stored control as it is, unless a newer version wrote it or it cannot be read."""
     if version > REDUCER_VERSION:
         raise NewerReducer(
             f"{where} was written by reducer version {version}, this process has {REDUCER_VERSION}; upgrade it"

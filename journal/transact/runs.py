@@ -6,7 +6,7 @@ from turnwright.journal.commands import RunCommand
 from turnwright.journal.errors import JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script
-from turnwright.journal.transact.rows import lock_in_session
+from turnwright.journal.transact.locking import lock_in_session
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
 

@@ -32,7 +32,8 @@ from turnwright.journal.settle import settle
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline
-from turnwright.journal.transact.rows import Locked, ThreadRow, is_due
+from turnwright.journal.transact.locking import Locked
+from turnwright.journal.transact.rows import ThreadRow, is_due
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 

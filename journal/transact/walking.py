@@ -21,10 +21,11 @@ from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import media_of
-from turnwright.journal.script import Row, Script, rows
+from turnwright.journal.script import Script, first, rows
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
 PAGE_ENTRIES_MAX = 100
+PAGE_BYTES_MAX = 16 * 1024 * 1024
 FINDINGS_MAX = 50
 DIGEST_BYTES = 32
 
@@ -111,11 +112,11 @@ def walk_thread(key: ThreadKey, thread_id: int, checkpoint_seqs: frozenset[int] 
     """Read and fold all of a thread's entries; keeps the states at the given seqs."""
     walk = Walk(key, checkpoint_seqs, state=empty_state(key))
     while True:
-        page: list[Row] = yield from rows("raw_entries", thread_id, walk.seq, PAGE_ENTRIES_MAX)
-        for row in page:
-            _step(walk, _Raw(*row))
-        if len(page) < PAGE_ENTRIES_MAX:
+        end = yield from first("thread_page_end", thread_id, walk.seq, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
+        if end is None or end[0] is None:
             break
+        for row in (yield from rows("raw_entries", thread_id, walk.seq, end[0])):
+            _step(walk, _Raw(*row))
     for seq in sorted(walk.erased - walk.erasures):
         walk.found(seq, "erasure", "its content is gone and no entry.erased says so")
     for seq in sorted(walk.erasures - walk.erased):

@@ -23,7 +23,7 @@ from turnwright.journal.stalls import SECOND_US
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline
-from turnwright.journal.transact.rows import lock_thread
+from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.sweeping import (
     Glance,
     Page,
