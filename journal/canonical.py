@@ -43,6 +43,7 @@ def repair_text(text: str) -> str:
 def repair(value: Any, levels: int = NESTING_LEVELS_MAX) -> Any:  # noqa: ANN401 - any JSON value
     """`repair_text` on every string of a JSON value, keys included; numbers JSON has no room for become text.
 
+    Keys are in the order in which they are stored, so that what goes to a model is the same before and after a rebuild.
     Containers below `levels` levels are replaced by `TOO_DEEP`: the decoder that reads them back stops at 200.
 
     Raises:
@@ -60,7 +61,7 @@ def repair(value: Any, levels: int = NESTING_LEVELS_MAX) -> Any:  # noqa: ANN401
         case Mapping() | list() | tuple() if levels <= 0:
             return TOO_DEEP
         case Mapping():
-            return {key: repair(item, levels - 1) for key, item in _repaired_keys(value).items()}
+            return {key: repair(item, levels - 1) for key, item in sorted(_repaired_keys(value).items())}
         case list() | tuple():
             return [repair(item, levels - 1) for item in value]
         case _:

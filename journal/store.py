@@ -69,8 +69,12 @@ class Journal:
         """
         driver = open_driver(url)
         await driver.start()
-        if migrate:
-            await driver.migrate()
+        try:
+            if migrate:
+                await driver.migrate()
+        except BaseException:
+            await driver.stop()
+            raise
         return cls(driver, terms)
 
     async def close(self) -> None:

@@ -1,5 +1,6 @@
 """What commands bring becomes storable before it is decided, so a live fold and a rebuild agree."""
 
+import json
 import math
 from datetime import UTC, datetime
 
@@ -38,6 +39,13 @@ def test_arguments_of_a_call_are_repaired_with_their_numbers_and_keys() -> None:
     (clean,) = storable(answer).blocks
     assert isinstance(clean, ToolCall)
     assert clean.arguments == {CLEAN: "nan", "t": [1, 2]}
+
+
+def test_keys_stand_at_once_in_the_order_in_which_they_are_read_back() -> None:
+    block = ToolCall(id="1", name="look", arguments={"b": {"d": 1, "c": [{"y": 1, "x": 2}]}, "a": 1})
+    answer = RespondModel(turn_id="t", epoch=1, step=1, ordinal=1, blocks=(block,), usage=USAGE, tools=SPECS)
+    (clean,) = storable(answer).blocks
+    assert json.dumps(clean.model_dump()["arguments"]) == '{"a": 1, "b": {"c": [{"x": 2, "y": 1}], "d": 1}}'
 
 
 def test_a_value_that_is_no_json_is_the_callers_fault_and_changes_nothing() -> None:
