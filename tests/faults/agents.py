@@ -57,6 +57,19 @@ async def transfer(ctx: ToolContext, before: str = "", after: str = "") -> str:
     return await act(ctx, "transfer", before, after)
 
 
+@tool(effect="idempotent")
+async def linger(ctx: ToolContext, until: str) -> str:
+    """Wait; when asked to stop, take one's time."""
+    LEDGER.write("began", "linger", ctx.idempotency_key)
+    try:
+        await LEDGER.gate("never")
+    except asyncio.CancelledError:
+        LEDGER.write("asked", "linger", ctx.idempotency_key)
+        await LEDGER.gate(until)
+        raise
+    return "linger done"
+
+
 @tool
 async def toil(ctx: ToolContext, seconds: float) -> str:
     """Have the effect, then work on for that long."""
@@ -83,7 +96,10 @@ def plod(ctx: ToolContext, seconds: float) -> str:
     return "plod done"
 
 
+TOOLS = (look, charge, post, transfer, linger, toil, grind, plod)
+
+
 def registry() -> list[Agent]:
     """The agents, once the test lets this process begin: loading them is the last it does before it connects."""
     asyncio.run(LEDGER.gate(os.environ.get(START_GATE_VARIABLE, "")))
-    return [Agent("bot", "scripted:test", tools=(look, charge, post, transfer, toil, grind, plod))]
+    return [Agent("bot", "scripted:test", tools=TOOLS)]

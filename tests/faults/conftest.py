@@ -33,3 +33,17 @@ async def small_world(sqlite_url: str, tmp_path: Path, temporal: TemporalServer)
     """On SQLite, for what does not depend on the store."""
     async with World.open(sqlite_url, tmp_path, temporal) as world:
         yield world
+
+
+@pytest.fixture
+async def mortal(tmp_path: Path) -> AsyncIterator[TemporalServer]:
+    """A Temporal of the test's own, which keeps its data in a file."""
+    async with TemporalServer(tmp_path / "temporal" / "data.db") as server:
+        yield server
+
+
+@pytest.fixture
+async def doomed_world(journal_url: str, tmp_path: Path, mortal: TemporalServer) -> AsyncIterator[World]:
+    """On that."""
+    async with World.open(journal_url, tmp_path, mortal) as world:
+        yield world

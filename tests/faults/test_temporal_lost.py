@@ -1,28 +1,11 @@
 """Temporal's database is deleted while turns are queued, running, paused and waiting: a fresh one goes on with all."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
-
-import pytest
 
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
 from turnwright.client import Turn
 from turnwright.worker.temporal_server import TemporalServer
-
-
-@pytest.fixture
-async def mortal(tmp_path: Path) -> AsyncIterator[TemporalServer]:
-    """A Temporal of the test's own, which keeps its data in a file."""
-    async with TemporalServer(tmp_path / "temporal" / "data.db") as server:
-        yield server
-
-
-@pytest.fixture
-async def doomed_world(journal_url: str, tmp_path: Path, mortal: TemporalServer) -> AsyncIterator[World]:
-    async with World.open(journal_url, tmp_path, mortal) as world:
-        yield world
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from turnwright.worker.child import Child
 
-DEADLINE_S = 60
+DEADLINE_S = 100
 POLL_S = 0.02
 
 
@@ -52,8 +52,12 @@ class Worker:
 
     async def until_ready(self) -> None:
         """Wait until it takes work."""
+        await self.until_logged("worker_ready")
+
+    async def until_logged(self, event: str) -> None:
+        """Wait until its log says that."""
         async with asyncio.timeout(DEADLINE_S):
-            while not self.logged("worker_ready"):
+            while not self.logged(event):
                 assert self.is_running, self._child.read_tail()
                 await asyncio.sleep(POLL_S)
 

@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,15 +51,14 @@ PRODUCTION: Mapping[str, object] = {}
 class World:
     """One test's."""
 
-    def __init__(
-        self, journal_url: str, folder: Path, temporal: TemporalServer, client: Client, journal: Journal
-    ) -> None:
+    def __init__(self, journal_url: str, folder: Path, temporal: TemporalServer) -> None:
         self.journal_url = journal_url
         self.temporal = temporal
-        self.client = client
-        self.journal = journal
         self.ledger = Ledger(folder)
         self.workers: list[Worker] = []
+        self.journal: Journal
+        self.client: Client
+        self.muted: Client  # a client whose wake-ups are all lost
         self.queue = ""
         self._folder = folder
         self._numbers = itertools.count(1)
@@ -67,20 +67,22 @@ class World:
     @asynccontextmanager
     async def open(cls, journal_url: str, folder: Path, temporal: TemporalServer) -> "AsyncIterator[World]":
         """An empty journal with the session `s`, no worker yet."""
-        journal = await Journal.open(journal_url, migrate=True)
-        queue = f"faults-{await journal.journal_id()}"
-        settings = ClientSettings(journal_url=journal_url, task_queue=queue, temporal_address=temporal.address)
-        async with Client.connect(settings) as client:
-            world = cls(journal_url, folder, temporal, client, journal)
-            world.queue = queue
+        world = cls(journal_url, folder, temporal)
+        world.journal = await Journal.open(journal_url, migrate=True)
+        world.queue = f"faults-{await world.journal.journal_id()}"
+        settings = ClientSettings(journal_url=journal_url, task_queue=world.queue, temporal_address=temporal.address)
+        async with (
+            Client.connect(settings) as world.client,
+            Client.connect(replace(settings, wake=False)) as world.muted,
+        ):
             await world.session.create()
             try:
                 yield world
-                await assert_whole(journal)
+                await assert_whole(world.journal)
             finally:
                 for worker in world.workers:
                     worker.kill()
-                await journal.close()
+                await world.journal.close()
 
     # -- workers -------------------------------------------------------------------------------------
 
@@ -112,13 +114,11 @@ class World:
             "fault": fault,
             **settings,
         }
-        inherited = {
-            key: value for key, value in os.environ.items() if not key.startswith(("TURNWRIGHT_", "TEMPORAL_"))
-        }
-        told = {f"TURNWRIGHT_{key.upper()}": str(value) for key, value in given.items()}
-        own = {FOLDER_VARIABLE: str(self._folder), START_GATE_VARIABLE: name, "PYTHONPATH": str(ROOT)}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("TURNWRIGHT_", "TEMPORAL_"))}
+        environment |= {f"TURNWRIGHT_{key.upper()}": str(value) for key, value in given.items()}
+        environment |= {FOLDER_VARIABLE: str(self._folder), START_GATE_VARIABLE: name, "PYTHONPATH": PYTHONPATH}
         command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
-        worker = Worker(name, command, inherited | told | own, self._folder / f"{name}.log")
+        worker = Worker(name, command, environment, self._folder / f"{name}.log")
         self.workers.append(worker)
         return worker
 
