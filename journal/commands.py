@@ -301,10 +301,6 @@ class SettleCall(Testimony):
     output: tuple[Text | Media, ...] = ()
 
 
-ThreadCommand: TypeAlias = (
-    Submit | Steer | Inject | PauseTurn | ResumeTurn | CancelTurn | RetryTurn | Respond | Reconcile
-    | PauseThread | ResumeThread | CancelThread | CloseThread
-)  # fmt: skip
 SessionCommand: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession
 
 

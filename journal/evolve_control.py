@@ -44,7 +44,6 @@ from turnwright.journal.entries import (
     ToolStarted,
     TurnCancelled,
     TurnCancelRequested,
-    TurnCompleted,
     TurnFailed,
     TurnQueued,
     TurnRetried,
@@ -53,11 +52,8 @@ from turnwright.journal.entries import (
 from turnwright.journal.messages import ToolCall
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
-_TERMINAL = (TurnCancelled, TurnCompleted, TurnFailed)
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
 _NO_PROGRESS = (RunClaimed, ModelRequested, ToolStarted, TurnStarted, ThreadOpened, InputApplied)
-
-
 _ATTEMPT_ONLY = frozenset({"lost", "drained"})
 
 

@@ -30,7 +30,6 @@ class Facts:
     turn: TurnStatus | None = None
     front: TurnStatus | None = None
     queue: tuple[TurnStatus, ...] = ()
-    agent_known: bool = True
 
     def after(self, entries: Iterable[Entry]) -> Facts:
         """The facts once these entries are committed: rows follow their entries.

@@ -17,7 +17,6 @@ from turnwright.journal.messages import Block, Media, Text, Usage
 FailureClass = Literal["transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused"]
 InterruptReason = Literal["cancelled", "lost", "drained"]
 ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost", "drained"]
-Definite = Literal["success", "error", "denied"]
 
 
 class ModelRequested(Payload):
@@ -69,7 +68,6 @@ class ModelLate(Payload):
     """What an attempt brought after its step was settled: kept and counted, not applied."""
 
     TYPE: ClassVar[str] = "model.late"
-    REQUIRED: ClassVar[bool] = True
     ordinal: int
     what: Literal["responded", "failed", "interrupted"]
     blocks: tuple[Block, ...] = ()
