@@ -1,6 +1,7 @@
 """`turnwright dev`: everything in one terminal."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from turnwright.client.cli.options import Json
 from turnwright.client.cli.screen import Screen, harmless
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
@@ -40,12 +42,15 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
         workers: Workers = 1,
         port: Port = None,
         ui_port: UiPort = None,
+        as_json: Json = False,
     ) -> None:
         """Start a journal, Temporal and workers here. Ctrl-C ends all of them; what was accepted stays."""
-        with told(Screen(as_json=False)):
-            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
+        screen = Screen(as_json=as_json)
+        with told(screen):
+            log_format = "json" if as_json else None
+            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal), log_format=log_format)
             _check(settings)
-            run_dev(settings, workers, port, ui_port)
+            run_dev(settings, workers, (port, ui_port), screen)
 
 
 def _check(settings: Settings) -> None:
@@ -54,13 +59,14 @@ def _check(settings: Settings) -> None:
         raise InvalidInput(f"dev starts a Temporal of its own; for the one at {named} use `turnwright worker`")
 
 
-def run_dev(settings: Settings, workers: int, port: int | None, ui_port: int | None) -> None:
+def run_dev(settings: Settings, workers: int, ports: tuple[int | None, int | None], screen: Screen) -> None:
     """Be a dev until the end."""
     from turnwright.worker.dev import Dev, DevOptions  # noqa: PLC0415 - the other commands need not wait for it
 
-    options = DevOptions(settings.agents or ECHO, workers, port, ui_port)
+    options = DevOptions(settings.agents or ECHO, workers, *ports)
     configure_logs(settings.log_format, "warning", sys.stderr)
-    dev = Dev(settings, options, DevPlace(), TerminalView())
+    view = ProgramView(screen) if screen.as_json else TerminalView()
+    dev = Dev(settings, options, DevPlace(), view)
     run_until_signalled(dev, settings.drain_timeout_s + settings.cancel_grace_s + 2 * MARGIN_S)
 
 
@@ -80,6 +86,23 @@ class TerminalView:
         """A line of a worker's log."""
         style = STYLES[int(label.rpartition("-")[2]) % len(STYLES)]
         self._err.print(Text(f"{label} ", style=style) + Text(harmless(text)), soft_wrap=True)
+
+
+class ProgramView:
+    """Shows a dev to a program: where everything is on standard output, the workers' own lines on standard error."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
+        """Where everything is; it is ready."""
+        self._screen.json({**asdict(info), "agents": agents, "workers": workers, "folder": str(folder)})
+
+    def line(self, label: str, text: str) -> None:
+        """A line of a worker's log, which is an object already."""
+        del label
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Table:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from turnwright.client.cli.options import Json
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
@@ -23,10 +24,13 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the command."""
 
     @app.command()
-    def worker(agents: Agents = None, journal: Journal = None, label: Label = "worker") -> None:
+    def worker(
+        *, agents: Agents = None, journal: Journal = None, label: Label = "worker", as_json: Json = False
+    ) -> None:
         """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second one does not wait."""
-        with told(Screen(as_json=False)):
-            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal))
+        with told(Screen(as_json=as_json)):
+            log_format = "json" if as_json else None
+            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal), log_format=log_format)
             run_worker(with_dev_address(settings), label)
 
 

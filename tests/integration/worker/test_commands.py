@@ -103,6 +103,9 @@ def test_a_setting_that_cannot_be_used_is_said_on_one_line(file: Path, monkeypat
     said = call(file, "journal", "stats")
     assert said.exit_code == 2
     assert "TURNWRIGHT_LEASE_S" in said.stderr
+    for command in (("journal", "stats"), ("worker",), ("dev",)):
+        told = json.loads(call(file, *command, "--json").stderr)
+        assert told["error"]["code"] == "settings", command
 
 
 @pytest.mark.parametrize(

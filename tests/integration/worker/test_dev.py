@@ -195,3 +195,20 @@ def command_of(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
     except OSError:
         return ""
+
+
+async def test_a_program_that_starts_it_is_told_where_everything_is_in_json(start: Start) -> None:
+    dev = await start("--json")
+    assert dev.process.stdout is not None
+    async with asyncio.timeout(DEADLINE_S):
+        told = json.loads(await dev.process.stdout.readline())
+    assert (told["pid"], told["agents"], told["workers"]) == (dev.process.pid, ["echo"], 1)
+    assert told == json.loads((dev.folder / ".turnwright" / "dev.json").read_text()) | {
+        "agents": ["echo"],
+        "workers": 1,
+        "folder": ".turnwright",
+    }
+    for line in (dev.folder / ".turnwright" / "worker-1.log").read_text().splitlines():
+        assert json.loads(line)["event"]
+    code, out, err = await turnwright(dev.folder, "dev", "--json")
+    assert (code, out, json.loads(err)["error"]["code"]) == (3, "", "failed")
