@@ -6,4 +6,4 @@ INSERT INTO turns (
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (turn_id) DO UPDATE
 SET queue_order = excluded.queue_order, phase = excluded.phase, pause = excluded.pause, body = excluded.body,
-    updated_us = excluded.updated_us;
+    session_seq = excluded.session_seq, updated_us = excluded.updated_us;

@@ -1,16 +1,28 @@
 """What one transaction on a thread answers and keeps, on every store."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
-from turnwright.journal.commands import CancelThread, FailModel, PauseTurn, RequestModel, ResumeTurn, RetryTurn, Steer
+from turnwright.journal.commands import (
+    CancelSession,
+    CancelThread,
+    FailModel,
+    PauseTurn,
+    RequestModel,
+    ResumeTurn,
+    RetryTurn,
+    Steer,
+)
 from turnwright.journal.decide.thread_rules import QUEUE_TURNS_MAX
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Media, user
 from turnwright.journal.store import Journal
+from turnwright.journal.store_verify import verify
+from turnwright.journal.transact.sweeping import find_cancelled
 from turnwright.journal.transact.thread_script import Terms
 
 
@@ -56,6 +68,18 @@ async def test_a_retried_turn_before_a_full_queue_is_cancelled_with_the_rest(pla
     await played.execute(KEY, RetryTurn(request_id="retry", turn_id=turn))
     await played.execute(KEY, CancelThread(request_id="cancel"))
     assert await sql("SELECT phase, count(*) FROM turns GROUP BY phase") == [("cancelled", QUEUE_TURNS_MAX + 1)]
+
+
+async def test_a_turn_retried_after_its_session_was_cancelled_is_not_taken_for_one_of_before(played: Played) -> None:
+    turn = await played.submit("failing")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    await played.run(KEY, FailModel(turn_id=turn, epoch=epoch, step=1, ordinal=1, failure="auth", message="no"))
+    await played.execute(SESSION, CancelSession(request_id="cancel"))
+    await played.execute(KEY, RetryTurn(request_id="retry", turn_id=turn))
+    page = await played.journal.driver.read(partial(find_cancelled, 0, 10, 10))
+    assert page.suspects == ()
+    assert [finding async for proof in verify(played.journal) for finding in proof.findings] == []
 
 
 async def test_threads_that_keep_the_same_contents_at_once_do_not_deadlock(driver: Driver, played: Played) -> None:
