@@ -10,10 +10,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo dev test test-fast check format bench clean
+.PHONY: help install demo dev test test-fast test-uncached check format bench clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## Make .venv and install everything in it, the `turnwright` command too
 
@@ -36,6 +36,9 @@ test: install ## The whole test suite
 
 test-fast: install ## The tests that take moments
 	$(BIN)/pytest tests -m 'not slow'
+
+test-uncached: install ## The tests of workflows, each task replaying its run from the beginning
+	TURNWRIGHT_WORKFLOW_CACHE=off $(BIN)/pytest tests/integration/runtime
 
 check: install ## Lint, format, types, and the rules about the code's shape
 	$(BIN)/ruff check .
