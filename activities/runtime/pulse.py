@@ -24,8 +24,7 @@ class Pulse:
     @property
     def lost(self) -> bool:
         """Whether there was a silence, there is one now, or Temporal said that it does not listen."""
-        self._lost = self._lost or time.monotonic() - self._last_s > self._silence_s_max
-        return self._lost
+        return self._lost or time.monotonic() - self._last_s > self._silence_s_max
 
     def unheard(self) -> None:
         """Temporal said that it does not wait for the attempt."""
@@ -35,6 +34,6 @@ class Pulse:
         """Beat until cancelled."""
         while True:
             activity.heartbeat()
-            _ = self.lost
+            self._lost = self.lost
             self._last_s = time.monotonic()
             await asyncio.sleep(self._interval_s)
