@@ -53,7 +53,7 @@ from turnwright.workflows.sandbox import workflow_runner
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
 from turnwright.workflows.turn import TurnWorkflow
-from turnwright.workflows.waking import Waker
+from turnwright.workflows.waking import WORKFLOW_TASK_TIMEOUT_S, Waker
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,7 +63,9 @@ POLL_S = 0.1
 STICKY_S = 0.5
 NEVER_LAPSES_S = 3_600
 CACHED = 0 if os.environ.get("TURNWRIGHT_WORKFLOW_CACHE") == "off" else 1_000
-SETTINGS = ActivitySettings(watch_interval_s=0.02, give_back_s=0.1, repair_retry_s=0.2, broken_attempts_max=1)
+SETTINGS = ActivitySettings(
+    watch_interval_s=0.02, drain_s=0.0, give_back_s=0.1, repair_retry_s=0.2, broken_attempts_max=1
+)
 _numbers = itertools.count(1)
 
 
@@ -75,6 +77,15 @@ class LocalWorker:
     journal: Journal
     activities: Activities
     hold: Hold
+    worker: Worker
+
+    async def stop(self) -> None:
+        """Tell it to end, and wait for that."""
+        await self.worker.shutdown()
+
+    def stopping(self) -> "asyncio.Task[None]":
+        """Tell it to end."""
+        return asyncio.create_task(self.stop())
 
 
 class OtherWorker:
@@ -195,6 +206,7 @@ class Cluster:
         self.journal_id = journal_id
         self.queue = journal_id
         self.waker = Waker(client, journal_id, self.queue)
+        self.task_timeout_s = WORKFLOW_TASK_TIMEOUT_S
         self._stack = AsyncExitStack()
 
     @classmethod
@@ -230,7 +242,7 @@ class Cluster:
         journal = await Journal.open(self.journal_url, terms=terms)
         self._stack.push_async_callback(journal.close)
         hold = await journal.driver.hold_presence(name, {}, lease_s=NEVER_LAPSES_S)
-        waker = Waker(client, self.journal_id, self.queue)
+        waker = Waker(client, self.journal_id, self.queue, self.task_timeout_s)
         made = Activities(
             journal,
             waker,
@@ -243,8 +255,9 @@ class Cluster:
         )
         await made.start()
         self._stack.push_async_callback(made.stop)
-        await self._stack.enter_async_context(temporal_worker(client, self.queue, made, name, cached, workflows))
-        return LocalWorker(name, journal, made, hold)
+        running = temporal_worker(client, self.queue, made, name, cached, workflows, settings.drain_s)
+        worker = await self._stack.enter_async_context(running)
+        return LocalWorker(name, journal, made, hold, worker)
 
     async def spawn_worker(self, *, lease_s: float = 30.0) -> OtherWorker:
         """Start a worker in a process of its own; it is killed with the test at the latest."""
@@ -254,6 +267,7 @@ class Cluster:
             "queue": self.queue,
             "presence": f"other-{next(_numbers)}",
             "lease_s": lease_s,
+            "task_timeout_s": self.task_timeout_s,
         }
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "tests.integration.runtime.worker_process", json.dumps(given)),
@@ -363,6 +377,7 @@ async def temporal_worker(
     name: str,
     cached: int = CACHED,
     workflows: Sequence[type] = WORKFLOWS,
+    drain_s: float = 0.0,
 ) -> AsyncIterator[Worker]:
     """A Temporal worker with our workflows and activities."""
     async with Worker(
@@ -375,5 +390,6 @@ async def temporal_worker(
         build_id=version("turnwright"),
         max_cached_workflows=cached,
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_S),
+        graceful_shutdown_timeout=timedelta(seconds=drain_s),
     ) as worker:
         yield worker

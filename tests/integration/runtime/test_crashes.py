@@ -1,7 +1,6 @@
 """What crashes, is refused or goes missing under a turn: the journal decides what became of it."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -178,7 +177,7 @@ async def test_a_store_that_is_away_when_a_turn_begins_delays_it(cluster: Cluste
     assert await turn.types() == UNDISTURBED
 
 
-@pytest.mark.parametrize("point", ["model:begun", "model:claimed", "model:answered", "tool:begun", "tool:claimed"])
+@pytest.mark.parametrize("point", ["model:begun", "model:claimed", "tool:claimed"])
 async def test_a_bug_in_the_worker_fails_the_turn_instead_of_repeating_for_ever(
     small_cluster: Cluster, point: str
 ) -> None:
@@ -212,7 +211,7 @@ async def test_a_call_whose_result_a_bug_swallowed_waits_for_somebody_who_knows(
 
 
 async def test_an_attempt_that_temporal_gave_up_before_is_drained_all_the_same(small_cluster: Cluster) -> None:
-    worker = await small_cluster.start_worker(settings=replace(SETTINGS, drain_s=0.0))
+    worker = await small_cluster.start_worker(settings=SETTINGS)
     environment = ActivityEnvironment()
     heard = asyncio.Event()
 

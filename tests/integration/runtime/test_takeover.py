@@ -17,6 +17,7 @@ LEASE_S = 1.0
 
 async def begun_elsewhere(cluster: Cluster, *steps: Step, trace: Path | None = None) -> tuple[OtherWorker, Turn]:
     """A turn that another worker is in the middle of."""
+    cluster.task_timeout_s = 2.0  # a frozen worker takes up to two tasks more
     other = await cluster.spawn_worker(lease_s=LEASE_S)
     turn = await cluster.submit(*steps)
     if trace is None:

@@ -16,11 +16,13 @@ from turnwright.worker.logs import configure_logs
 from turnwright.workflows.waking import Waker
 
 
-async def work(journal_url: str, address: str, queue: str, presence: str, lease_s: float) -> None:
+async def work(
+    journal_url: str, address: str, queue: str, presence: str, lease_s: float, task_timeout_s: float
+) -> None:
     client = await Client.connect(address, identity=presence)
     journal = await Journal.open(journal_url, terms=Terms(presence=presence))
     hold = await journal.driver.hold_presence(presence, {}, lease_s=lease_s)
-    waker = Waker(client, await journal.journal_id(), queue)
+    waker = Waker(client, await journal.journal_id(), queue, task_timeout_s)
     activities = Activities(journal, waker, Registry(AGENTS), lambda: presence, SETTINGS)
     await activities.start()
     async with temporal_worker(client, queue, activities, presence):
