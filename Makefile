@@ -31,11 +31,14 @@ demo: install ## An agent at work: killed half-way, and carried to its end
 dev: install ## A journal, Temporal and a worker in this terminal
 	$(BIN)/turnwright dev
 
+# Most tests wait for processes of their own, so three run at a time on two cores; a file's tests stay together.
+TESTED := $(BIN)/pytest tests --numprocesses 3 --dist loadfile
+
 test: install ## The whole test suite
-	$(BIN)/pytest tests
+	$(TESTED)
 
 test-fast: install ## The tests that take moments
-	$(BIN)/pytest tests -m 'not slow'
+	$(TESTED) -m 'not slow'
 
 test-uncached: install ## The tests of workflows, each task replaying its run from the beginning
 	TURNWRIGHT_WORKFLOW_CACHE=off $(BIN)/pytest tests/integration/runtime
