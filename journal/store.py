@@ -19,6 +19,7 @@ from turnwright.journal.commands import ClientCommand, Receipt, RunCommand, Sess
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Entry
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
@@ -88,7 +89,12 @@ class Journal:
         return str(row[0])
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
-        """Carry out a client's command; an accepted receipt is committed, a rejected one changed nothing."""
+        """Carry out a client's command; an accepted receipt is committed, a rejected one changed nothing.
+
+        Raises:
+            InvalidInput: the command holds what no journal can keep.
+            StoreUnavailable: try again; a repeated request is recognised.
+        """
         try:
             done = await self.driver.write(lambda: _script_of(key, command, self.terms))
         except Undo as undone:
@@ -157,6 +163,8 @@ class Journal:
             return await self.driver.read(lambda: load_state(key, None, at_seq))
         base = self._states.get(key)
         state = await self.driver.read(lambda: load_state(key, base))
+        if base is not None and state.as_of_seq < base.as_of_seq:
+            self.forget(key)  # the journal was put back to a backup
         self._cache(key, state)
         return state
 
@@ -202,4 +210,6 @@ class Journal:
 def _script_of(key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, terms: Terms) -> Script[Done]:
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
+    if key.is_session_log:
+        raise InvalidInput("a session's log takes only the session's commands; give the session's key")
     return thread_command(key, command, terms)

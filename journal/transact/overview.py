@@ -11,7 +11,7 @@ from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first, rows
-from turnwright.journal.transact.reading import entry_of
+from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
 from turnwright.journal.transact.rows import SessionRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
@@ -95,6 +95,8 @@ def read_turn_page(key: ThreadKey, turn_id: str, after_seq: int, limit: int) -> 
     status = None if place is None else (yield from find_turn(turn_id, place.id))
     if place is None or status is None:
         return None
+    if place.total_bytes > PAGE_BYTES_MAX:
+        limit = min(limit, SMALL_PAGE_ENTRIES)
     found = yield from rows("turn_entries", place.id, turn_id, max(after_seq, status.queued_seq - 1), limit)
     entries = tuple(entry_of(item, key.canonical) for item in found)
     if len(entries) == limit:

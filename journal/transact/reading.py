@@ -51,8 +51,9 @@ def read_page(key: ThreadKey, place: Place, after_seq: int, until_seq: int) -> S
     """
     if until_seq <= after_seq:
         return []
-    limit = min(until_seq - after_seq, PAGE_ENTRIES_MAX)
-    end = yield from _end("thread_page_end", place.id, after_seq, limit)
+    limit, end = min(until_seq - after_seq, PAGE_ENTRIES_MAX), until_seq
+    if place.total_bytes > PAGE_BYTES_MAX:
+        end = yield from _end("thread_page_end", place.id, after_seq, limit)
     found = yield from rows("read_entries", place.id, after_seq, end, limit)
     where = key.canonical
     entries = [entry_of(item, where) for item in found]

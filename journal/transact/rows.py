@@ -70,16 +70,17 @@ def dump(value: Frozen) -> bytes:
 
 
 class Place(NamedTuple):
-    """Where a thread's entries are, and how many."""
+    """Where a thread's entries are, how many, and how large all of them are together."""
 
     id: int
     seq: int
+    total_bytes: int
 
 
 def find_place(key: ThreadKey) -> Script[Place | None]:
     """The thread's place; its control is not read, so it may be one of another version."""
     row = yield from first("find_thread", key.canonical)
-    return None if row is None else Place(row[0], row[2])
+    return None if row is None else Place(row[0], row[2], row[10])
 
 
 def find_session_id(key: SessionKey) -> Script[int | None]:

@@ -3,12 +3,14 @@
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
-from turnwright.journal.commands import Inject
-from turnwright.journal.errors import StoreCorrupt
+from turnwright.journal import store_admin
+from turnwright.journal.commands import Inject, Steer
+from turnwright.journal.errors import InvalidInput, StoreCorrupt
+from turnwright.journal.ids import turn_id
 from turnwright.journal.messages import user
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import verify
-from turnwright.journal.transact import reading, walking
+from turnwright.journal.transact import overview, reading, walking
 
 LARGE = 200_000
 COUNT = 20
@@ -44,6 +46,31 @@ async def test_a_session_s_timeline_and_state_are_whole(large: Journal) -> None:
     assert len((await large.state(KEY)).inbox) == COUNT + 1
 
 
+async def test_a_turn_s_entries_come_in_small_pages(
+    large: Journal, played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "PAGE_BYTES_MAX", 5 * LARGE)
+    turn = turn_id(KEY, "one")
+    for n in range(COUNT):
+        await played.execute(KEY, Steer(request_id=f"s{n}", turn_id=turn, message=user("x")))
+    after, seqs = 0, list[int]()
+    while True:
+        page = await store_admin.read_turn_page(large, KEY, turn, after)
+        assert page is not None
+        assert len(page.entries) <= reading.SMALL_PAGE_ENTRIES
+        seqs += [entry.seq for entry in page.entries]
+        after = page.through_seq
+        if not page.entries:
+            break
+    assert seqs == [1, *range(COUNT + 2, 2 * COUNT + 2)]
+
+
+async def test_a_session_s_log_takes_no_command_of_a_thread(played: Played) -> None:
+    await played.submit("one")
+    with pytest.raises(InvalidInput):
+        await played.journal.execute(SESSION.log, Inject(request_id="i", message=user("x")))
+
+
 async def test_everything_is_proven_page_by_page(large: Journal) -> None:
     proofs = [proof async for proof in verify(large)]
     assert [finding for proof in proofs for finding in proof.findings] == []
@@ -69,3 +96,7 @@ async def test_a_state_of_a_journal_from_before_a_restored_backup_is_forgotten(p
         "UPDATE threads SET seq = 1, control = $1, hash = $2, at_us = $3 WHERE agent <> ''", control, hash_, at_us
     )
     assert [held.message.text for held in (await played.journal.state(KEY)).inbox] == ["one"]
+    await sql("DELETE FROM turns WHERE queued_seq = 2")
+    await sql("DELETE FROM requests WHERE request_id = 'lost'")
+    await played.submit("another")
+    assert [held.message.text for held in (await played.journal.state(KEY)).inbox] == ["one", "another"]
