@@ -28,7 +28,7 @@ import structlog
 from turnwright.journal.errors import InvalidInput, StoreUnavailable
 
 VARIABLE = "TURNWRIGHT_FAULT"
-_FORM = re.compile(r"(kill|stop|raise|delay=([0-9.]+))@([a-z_:]+):(\d+)(\+?)")
+_FORM = re.compile(r"(kill|stop|raise|delay=(\d+(?:\.\d+)?))@([a-z_:]+):([1-9]\d*)(\+?)")
 
 Kind = Literal["kill", "stop", "raise", "delay"]
 log = structlog.get_logger(__name__)

@@ -34,7 +34,8 @@ async def test_a_turn_cancelled_while_its_only_worker_is_frozen_ends_when_that_g
     assert (await world.types(turn)).count("model.requested") == 1
 
 
-async def test_a_cancel_whose_signal_is_lost_takes_effect_and_is_shown_until_then(world: World) -> None:
+async def test_a_cancel_whose_signal_is_lost_takes_effect_and_is_shown_until_then(small_world: World) -> None:
+    world = small_world
     await world.start_worker(settings=PATIENT)
     turn = await world.submit(call("linger", until="let go"), say("{result}"))
     following = await world.submit(say("the next one"))
@@ -47,7 +48,8 @@ async def test_a_cancel_whose_signal_is_lost_takes_effect_and_is_shown_until_the
     await world.until_status(following, "completed")
 
 
-async def test_a_cancel_frees_a_turn_whose_model_went_silent_though_its_signal_is_lost(world: World) -> None:
+async def test_a_cancel_frees_a_turn_whose_model_went_silent_though_its_signal_is_lost(small_world: World) -> None:
+    world = small_world
     await world.start_worker()
     silent: Step = {"silent": "I was about to"}
     turn = await world.submit(silent)

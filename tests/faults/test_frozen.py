@@ -49,7 +49,8 @@ async def test_a_result_that_comes_late_settles_the_question_about_it(world: Wor
     assert "interaction.resolved" in types
 
 
-async def test_an_answer_that_comes_after_another_is_kept_as_late_and_changes_nothing(world: World) -> None:
+async def test_an_answer_that_comes_after_another_is_kept_as_late_and_changes_nothing(small_world: World) -> None:
+    world = small_world
     frozen, living = await two_workers(world, "stop@model:answered:2")
     turn = await world.submit(call("look"), say("{result}"))
     await frozen.until_frozen()
@@ -80,7 +81,8 @@ async def test_a_worker_frozen_while_it_claims_a_turn_does_not_fence_the_living_
     assert world.ledger.pids("effect", "look") == [living.pid]
 
 
-async def test_a_worker_frozen_before_its_first_claim_of_an_operation_starts_nothing_later(world: World) -> None:
+async def test_a_worker_frozen_before_its_first_claim_of_an_operation_starts_nothing_later(small_world: World) -> None:
+    world = small_world
     frozen, living = await two_workers(world, "stop@tool:begun:1")
     turn = await world.submit(call("post", after="posted"), say("{result}"))
     await frozen.until_frozen()

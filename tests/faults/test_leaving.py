@@ -42,7 +42,8 @@ async def test_what_does_not_end_in_time_is_handed_over_and_counts_as_no_failure
     await world.until_status(talk, "cancelled")
 
 
-async def test_a_rolling_restart_of_all_workers_during_a_turn_redoes_nothing(world: World) -> None:
+async def test_a_rolling_restart_of_all_workers_during_a_turn_redoes_nothing(small_world: World) -> None:
+    world = small_world
     leaving = await world.start_worker()
     turn = await world.submit(*(call("post", after=f"gate {n}") for n in range(3)), say("{result}"))
     for n in range(3):

@@ -14,7 +14,8 @@ async def test_a_turn_runs_whose_client_died_between_its_commit_and_its_wake_up(
     await world.until_status(second, "completed")
 
 
-async def test_a_turn_runs_that_was_submitted_while_nothing_else_was_up(world: World) -> None:
+async def test_a_turn_runs_that_was_submitted_while_nothing_else_was_up(small_world: World) -> None:
+    world = small_world
     turn = await world.muted.session(None, "s").submit(task(call("post"), say("{result}")), agent="bot")
     await world.start_worker()
     await world.until_status(turn, "completed")
@@ -37,7 +38,8 @@ async def test_a_submit_at_any_moment_of_its_thread_s_ending_runs_without_any_sw
         await world.until_status(turn, "completed")
 
 
-async def test_a_worker_killed_after_a_thread_s_look_loses_no_turn(world: World) -> None:
+async def test_a_worker_killed_after_a_thread_s_look_loses_no_turn(small_world: World) -> None:
+    world = small_world
     taker = world.prepare_worker()
     victim = await world.start_worker(fault="kill@thread:looked:1")
     turn = await world.submit(say("hello"))

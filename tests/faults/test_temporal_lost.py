@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
 from turnwright.client import Turn
@@ -66,6 +68,7 @@ async def test_a_fresh_temporal_goes_on_with_everything_a_living_worker_had(
     assert len(doomed_world.ledger.keys("effect", "charge")) == 1, "the call went on while Temporal was gone"
 
 
+@pytest.mark.slow
 async def test_a_fresh_temporal_and_a_fresh_worker_go_on_with_everything(
     doomed_world: World, mortal: TemporalServer
 ) -> None:

@@ -45,7 +45,8 @@ async def test_while_a_turn_waits_nothing_of_it_is_in_temporal(world: World) -> 
     await world.until_status(turn, "completed")
 
 
-async def test_a_tool_that_can_be_asked_settles_its_own_calls(world: World) -> None:
+async def test_a_tool_that_can_be_asked_settles_its_own_calls(small_world: World) -> None:
+    world = small_world
     turn = await taken_over(world, "transfer", "tool:ran")
     await world.until_status(turn, "completed")
     assert (await turn.result()).text == "transfer done"
@@ -55,14 +56,16 @@ async def test_a_tool_that_can_be_asked_settles_its_own_calls(world: World) -> N
     assert "turn.waiting" not in types
 
 
-async def test_a_tool_that_finds_no_trace_of_its_call_has_it_made(world: World) -> None:
+async def test_a_tool_that_finds_no_trace_of_its_call_has_it_made(small_world: World) -> None:
+    world = small_world
     turn = await taken_over(world, "transfer", "tool:claimed")
     await world.until_status(turn, "completed")
     assert len(world.ledger.keys("effect", "transfer")) == 1
     assert "turn.waiting" not in await world.types(turn)
 
 
-async def test_an_idempotent_call_is_made_again_under_the_same_key(world: World) -> None:
+async def test_an_idempotent_call_is_made_again_under_the_same_key(small_world: World) -> None:
+    world = small_world
     turn = await taken_over(world, "charge", "tool:ran")
     await world.until_status(turn, "completed")
     first, second = world.ledger.keys("effect", "charge")
