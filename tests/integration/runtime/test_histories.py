@@ -73,8 +73,22 @@ async def test_a_run_looks_at_the_journal_only_when_it_was_told_something(small_
     await turn.until("completed")
     await turn.until_parked()
     history = await turn.handle.fetch_history()
-    markers = [e for e in history.events if e.event_type == EventType.EVENT_TYPE_MARKER_RECORDED]
-    assert len(markers) == 1  # the claim
+    kinds = [event.event_type for event in history.events]
+    assert kinds.count(EventType.EVENT_TYPE_MARKER_RECORDED) == 1  # the claim
+    assert kinds.count(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED) == 1  # its start; its leaving wakes it no more
+
+
+async def test_a_turn_holds_no_workflow_task_while_it_signals_its_thread(small_cluster: Cluster) -> None:
+    await small_cluster.start_worker()
+    turn = await small_cluster.submit(say("done"))
+    await turn.until("completed")
+    await turn.until_parked()
+    scheduled = [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in (await turn.handle.fetch_history()).events
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+    ]
+    assert scheduled == ["model_step", "wake_thread"]
 
 
 @pytest.mark.slow
