@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from turnwright.worker import loopback
+from turnwright.workflows.ids import SEARCH_ATTRIBUTES
 
 # One shard holds everything and by default reads its queues 20 times a second at most: each dispatch of a
 # task then waits about 40 ms. With this one it takes a few milliseconds.
@@ -43,6 +44,7 @@ def build(port: int, ui_port: int, namespace: str, data_file: Path | None) -> li
     options = [("ip", loopback.HOST), ("port", str(port)), ("ui-port", str(ui_port))]
     options += [("namespace", namespace), ("log-level", "warn")]
     options += [("dynamic-config-value", f"{key}={value}") for key, value in DYNAMIC_CONFIG.items()]
+    options += [("search-attribute", f"{name}=Keyword") for name in SEARCH_ATTRIBUTES]
     if data_file is not None:
         options += [("db-filename", str(data_file))]
         options += [("sqlite-pragma", f"{key}={value}") for key, value in SQLITE_PRAGMAS.items()]

@@ -1,4 +1,4 @@
-"""Workflow ids: `tw/{journal id}/{kind}/{readable prefix}~{hash}`.
+"""Workflow ids: `tw/{journal id}/{kind}/{readable prefix}~{hash}`; and the names workflows can be looked for by.
 
 Rule: the hash alone tells two things apart; the prefix is for people. Two journals on one Temporal
 never meet, and no id comes near the server's limit of 1,000 bytes.
@@ -14,6 +14,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 
 Kind = Literal["session", "thread", "turn"]
 PREFIX_CHARACTERS_MAX = 60
+SEARCH_ATTRIBUTES = tuple(f"Turnwright{name}" for name in ("Tenant", "User", "Session", "Agent", "Turn"))
 _UNREADABLE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 

@@ -6,14 +6,15 @@ sweeper sees a thread with work that nobody runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.workflows.attributes import AGENT, TURN, Attributes, Registered, of_session
 from turnwright.workflows.ids import session_workflow_id, thread_workflow_id, turn_workflow_id
 from turnwright.workflows.payloads import (
     LEFT,
@@ -28,6 +29,19 @@ from turnwright.workflows.payloads import (
 
 WORKFLOW_TASK_TIMEOUT_S = 5.0
 RPC_TIMEOUT_S = 5.0
+SUMMARY_CHARACTERS_MAX = 200
+
+
+@dataclass(frozen=True)
+class _Workflow:
+    """What is started or signalled: `memo` and `attributes` tell people in Temporal whose it is."""
+
+    name: str
+    given: object
+    id: str
+    summary: str
+    memo: dict[str, str]
+    attributes: Attributes
 
 
 @dataclass(frozen=True)
@@ -38,41 +52,46 @@ class Waker:
     journal_id: str
     task_queue: str
     workflow_task_timeout_s: float = WORKFLOW_TASK_TIMEOUT_S
+    registered: Registered = field(default_factory=Registered, compare=False, repr=False)
 
     async def thread(self, key: ThreadKey, *, left: bool = False) -> None:
         """Wake a thread: its workflow looks at the journal, and starts or wakes its turn.
 
         `left`: on behalf of its turn, whose run is about to end and need not be woken for that.
         """
-        await self._signal_with_start(
+        thread = _Workflow(
             THREAD_WORKFLOW,
             ThreadInput(key.canonical),
             thread_workflow_id(self.journal_id, key),
             f"thread {key.thread} of session {key.session}",
             {"thread": key.canonical},
-            signal=LEFT if left else WAKE,
+            of_session(key.session_key) | {AGENT: key.agent},
         )
+        await self._signal_with_start(thread, signal=LEFT if left else WAKE)
 
     async def turn(self, key: ThreadKey, turn_id: str, epoch: int, *, restart: bool = False) -> None:
         """Wake a turn, starting its workflow at `epoch` if none runs; `restart` replaces one that is stuck."""
-        await self._signal_with_start(
+        turn = _Workflow(
             TURN_WORKFLOW,
             TurnInput(key.canonical, turn_id, epoch),
             turn_workflow_id(self.journal_id, key, turn_id),
             f"turn of {key.agent} in session {key.session}",
             {"thread": key.canonical, "turn": turn_id},
-            restart=restart,
+            of_session(key.session_key) | {AGENT: key.agent, TURN: turn_id},
         )
+        await self._signal_with_start(turn, restart=restart)
 
     async def session(self, key: SessionKey) -> None:
         """Wake a session: its workflow wakes each of its threads."""
-        await self._signal_with_start(
+        session = _Workflow(
             SESSION_WORKFLOW,
             SessionInput(key.canonical),
             session_workflow_id(self.journal_id, key),
             f"session {key.session}",
             {"session": key.canonical},
+            of_session(key),
         )
+        await self._signal_with_start(session)
 
     async def nudge_turn(self, key: ThreadKey, turn_id: str) -> None:
         """Wake a turn's workflow only if one runs."""
@@ -83,28 +102,31 @@ class Waker:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
 
-    async def _signal_with_start(
-        self,
-        name: str,
-        given: object,
-        workflow_id: str,
-        summary: str,
-        memo: dict[str, str],
-        *,
-        signal: str = WAKE,
-        restart: bool = False,
-    ) -> None:
+    async def _signal_with_start(self, workflow: _Workflow, *, signal: str = WAKE, restart: bool = False) -> None:
         policy = WorkflowIDConflictPolicy.TERMINATE_EXISTING if restart else WorkflowIDConflictPolicy.UNSPECIFIED
+        attributes = await self.registered.choose(self.client, workflow.attributes)
+        try:
+            await self._start(workflow, signal, policy, attributes)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.INVALID_ARGUMENT or not attributes:
+                raise
+            self.registered.forget()
+            await self._start(workflow, signal, policy, TypedSearchAttributes.empty)
+
+    async def _start(
+        self, workflow: _Workflow, signal: str, policy: WorkflowIDConflictPolicy, attributes: TypedSearchAttributes
+    ) -> None:
         await self.client.start_workflow(
-            name,
-            given,
-            id=workflow_id,
+            workflow.name,
+            workflow.given,
+            id=workflow.id,
             task_queue=self.task_queue,
             start_signal=signal,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=policy,
             task_timeout=timedelta(seconds=self.workflow_task_timeout_s),
-            memo=memo,
-            static_summary=summary[:200],
+            memo=workflow.memo,
+            search_attributes=attributes,
+            static_summary=workflow.summary[:SUMMARY_CHARACTERS_MAX],
             rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S),
         )

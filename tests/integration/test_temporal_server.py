@@ -223,7 +223,7 @@ async def test_a_machine_without_the_program_is_told_what_to_install(
     def absent(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(temporal_command, "distribution", absent)
+    monkeypatch.setattr("importlib.metadata.distribution", absent)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(TemporalServerError, match="dev-server"):
         await TemporalServer().start()
