@@ -1,10 +1,11 @@
-"""`python -m examples.demo`: play all scenes, show the table, clean up.
+"""`python -m examples.demo [--json]`: play all scenes, show the table, clean up.
 
 Exit codes: 0 all promises kept, 1 a promise broken, 2 something needed is missing, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import signal
@@ -42,6 +43,8 @@ async def show(place: Place, screen: Screen) -> int:
     board.saw("end", GONE, f"{len(pids)} started, running: {', '.join(map(str, left)) or 'none'}", ok=not left)
     screen.scene(len(SCENES) + 1, "What was promised, and what was seen")
     screen.show(board.table())
+    if screen.as_json:
+        print(*board.json_lines(), sep="\n", flush=True)
     kept = sum(row.ok for row in board.rows)
     screen.say(f"{kept} of {len(board.rows)} promises kept in {screen.elapsed_s:.0f} s", "bold")
     return KEPT if board.kept else BROKEN
@@ -49,7 +52,9 @@ async def show(place: Place, screen: Screen) -> int:
 
 def main() -> int:
     """Run it as a command."""
-    screen = Screen()
+    parser = argparse.ArgumentParser("turnwright demo", description="Show what survives, with a real language model.")
+    parser.add_argument("--json", action="store_true", help="Each promise and what was seen as one object a line.")
+    screen = Screen(as_json=parser.parse_args().json)
     with new_place() as place:
         configure_logs("json", "warning", place.log_of("demo").open("a", encoding="utf-8"))
         folder = relative(place.folder)

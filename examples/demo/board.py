@@ -5,7 +5,8 @@ Rule: a promise nobody saw kept is broken. A scene that fails half-way leaves it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 
 from rich.table import Table
 from rich.text import Text
@@ -44,6 +45,10 @@ class Board:
     def kept(self) -> bool:
         """Whether every promise was kept; without any, nothing was proven."""
         return bool(self.rows) and all(row.ok for row in self.rows)
+
+    def json_lines(self) -> list[str]:
+        """Promised and seen, for a program: an object for each promise."""
+        return [json.dumps(asdict(row), ensure_ascii=False) for row in self.rows]
 
     def table(self) -> Table:
         """Promised and seen."""

@@ -1,4 +1,7 @@
-"""What a person sees while the demonstration runs: lines in a terminal or a file, and a spinner only in a terminal."""
+"""What a person sees while the demonstration runs: lines in a terminal or a file, and a spinner only in a terminal.
+
+Rule: where a program reads the results, standard output is the program's, and people read standard error.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,11 @@ WHO_CHARACTERS = 17
 
 
 class Screen:
-    """Standard output, with the seconds since the beginning before each line."""
+    """The terminal, with the seconds since the beginning before each line."""
 
-    def __init__(self) -> None:
-        self._console = Console(highlight=False)
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
+        self._console = Console(highlight=False, stderr=as_json)
         if not self._console.is_terminal:
             self._console.width = PIPED_COLUMNS
         self._began_s = time.monotonic()

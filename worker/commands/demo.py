@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from turnwright.client.cli.options import Json
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
@@ -17,11 +18,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def register(app: typer.Typer, invocation: Invocation) -> None:  # noqa: ARG001 - as every command's
     """Add the command."""
 
-    @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-    def demo(context: typer.Context) -> None:
-        """Show what survives: workers killed, Temporal emptied, checkpoints deleted. Further arguments are its own."""
-        with told(Screen(as_json=False)):
-            run_demo(CHECKOUT, context.args)
+    @app.command()
+    def demo(*, as_json: Json = False) -> None:
+        """Show what survives: workers killed, Temporal emptied, checkpoints deleted."""
+        with told(Screen(as_json=as_json)):
+            run_demo(CHECKOUT, ["--json"] if as_json else [])
 
 
 def run_demo(checkout: Path, arguments: list[str]) -> None:
