@@ -5,9 +5,16 @@ one that would have been without it. On SQLite a process is stopped outside a wr
 every other writer until it goes on or dies, which the guarantees say.
 """
 
+import asyncio
+import os
+import signal
+from pathlib import Path
+
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
+from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
 
 LEASE_S = 1.0
 SHORT = {"lease_s": LEASE_S, "once_grace_s": 0.0}
@@ -95,3 +102,38 @@ async def test_a_worker_frozen_before_its_first_claim_of_an_operation_starts_not
     await world.until_status(turn, "completed")
     assert world.ledger.pids("effect", "post") == [living.pid]
     assert (await world.types(turn)).count("tool.started") == 1
+
+
+async def test_a_worker_frozen_inside_a_transaction_holds_nobody_up_for_long_on_a_server(
+    postgres_url: str, tmp_path: Path, temporal: TemporalServer
+) -> None:
+    """It holds the thread's row; the server ends its session, and what it had begun is as if never begun."""
+    async with World.open(postgres_url, tmp_path, temporal) as world:
+        frozen, living = await two_workers(world, "stop@commit:2")
+        turn = await world.submit(call("post"), say("{result}"))
+        await frozen.until_frozen()
+        assert (await world.types(turn))[-1] == "run.claimed"
+        await world.let_work(living)
+        await world.until_status(turn, "completed")
+        before = await world.transcript()
+        frozen.thaw()
+        other = await world.submit(say("hello"), thread="other")
+        await world.until_status(other, "completed")
+        assert await world.transcript() == before
+        assert world.ledger.pids("effect", "post") == [living.pid]
+
+
+async def test_a_frozen_temporal_costs_time_and_doubles_nothing(doomed_world: World, mortal: TemporalServer) -> None:
+    """When it goes on, it takes the running call for dead and gives it out again, while it still runs."""
+    await doomed_world.start_worker()
+    turn = await doomed_world.submit(call("post", after="posted"), call("charge"), say("{result}"))
+    await doomed_world.until_ledger("effect", "post")
+    os.kill(mortal.pid, signal.SIGSTOP)
+    await asyncio.sleep(HEARTBEAT_TIMEOUT_S + 2)
+    os.kill(mortal.pid, signal.SIGCONT)
+    other = await doomed_world.submit(say("hello"), thread="other")
+    await doomed_world.until_status(other, "completed")
+    doomed_world.ledger.open("posted")
+    await doomed_world.until_status(turn, "completed")
+    assert [len(doomed_world.ledger.keys("effect", tool)) for tool in ("post", "charge")] == [1, 1]
+    assert (await doomed_world.types(turn)).count("tool.started") == 2

@@ -1,23 +1,37 @@
 """SIGKILL at one durability boundary after the other: whichever it was, the conversation ends as the undisturbed one.
 
-Two turns are submitted, the first with effects that cannot be taken back. The worker dies at the n-th passing of a
-point; a second one takes over. A call whose outcome nobody can know is settled by a person who looks at the ledger.
+Two turns are submitted, the first with effects that cannot be taken back, one of them given more to think about, and
+the thread some material. The worker dies at the n-th passing of a point; a second one takes over. A call whose outcome
+nobody can know is settled by a person who looks at the ledger.
 """
+
+from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.faults.harness.scripts import call, say
+from tests.faults.harness.scripts import Step, call, say
 from tests.faults.harness.transcript import Transcript
 from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
 from turnwright.client import Turn
+from turnwright.journal.commands import Receipt
 
-ERRAND = (call("post"), call("transfer"), say("{result}"))
+BOTH: Step = {"call": [{"name": "post", "arguments": {}}, {"name": "transfer", "arguments": {}}]}
+ERRAND = (BOTH, call("charge"), say("{result}"))
 THEN = (say("and now to something else"),)
 COMMITS = ("commit", "committed")
-BOUNDARIES = ("turn:claiming", "model:begun", "model:claimed", "model:answered", "model:reported",
+BOUNDARIES = ("thread:looked", "turn:claiming", "model:begun", "model:claimed", "model:answered", "model:reported",
               "tool:begun", "tool:claimed", "tool:ran", "tool:reported")  # fmt: skip
-SOME = ("commit:1", "commit:5", "committed:4", "committed:11", "model:answered:2", "tool:claimed:2", "tool:ran:1")
+SOME = ("commit:1", "commit:5", "committed:4", "committed:10", "model:answered:2", "tool:claimed:2", "tool:ran:1")
+
+
+@dataclass(frozen=True)
+class Errands:
+    """What was accepted on a thread."""
+
+    thread: str
+    turns: tuple[Turn, Turn]
+    receipts: tuple[Receipt, ...]
 
 
 @pytest.mark.timeout(300)
@@ -44,49 +58,65 @@ async def test_a_worker_killed_at_the_nth_passing_of_a_point_changes_nothing_in_
 @pytest.mark.timeout(300)
 async def test_turns_whose_workers_all_die_after_a_few_commits_come_to_the_undisturbed_end(world: World) -> None:
     expected = await undisturbed(world)
-    turns = await submit_both(world, "storm")
+    errands = await give(world, "storm")
     deaths = 0
-    while await dies(world, await world.start_worker(fault="kill@committed:4"), turns):
+    while await dies(world, await world.start_worker(fault="kill@committed:4"), errands):
         deaths += 1
     assert deaths > 2
-    await assert_all_is_well(world, "storm", turns, expected)
+    await assert_all_is_well(world, errands, expected)
+
+
+async def test_turns_come_to_the_undisturbed_end_though_no_commit_is_ever_acknowledged(world: World) -> None:
+    """Each append's answer is lost, so each is made again, and found to be there."""
+    expected = await undisturbed(world)
+    errands = await give(world, "unacknowledged")
+    worker = await world.start_worker(fault="raise@committed:1+")
+    assert not await dies(world, worker, errands)
+    await assert_all_is_well(world, errands, expected)
 
 
 async def undisturbed(world: World) -> Transcript:
     """What is said when nothing happens."""
     worker = await world.start_worker()
-    assert not await dies(world, worker, await submit_both(world, "undisturbed"))
+    errands = await give(world, "undisturbed")
+    assert not await dies(world, worker, errands)
     worker.kill()
-    return await world.transcript("undisturbed")
+    return await world.transcript(errands.thread)
 
 
 async def survives(world: World, point: str, at: int, expected: Transcript) -> bool:
     """Let a worker die there and another take over; False when the turns ended before anything happened."""
-    thread = f"{point} {at}"
     victim, taker = world.prepare_worker(fault=f"kill@{point}:{at}"), world.prepare_worker()
+    errands = await give(world, f"{point} {at}")
     await world.let_work(victim)
-    turns = await submit_both(world, thread)
-    struck = await dies(world, victim, turns)
+    struck = await dies(world, victim, errands)
     if struck:
         await world.let_work(taker)
-        assert not await dies(world, taker, turns)
+        assert not await dies(world, taker, errands)
     victim.kill()
     taker.kill()
-    await assert_all_is_well(world, thread, turns, expected)
+    await assert_all_is_well(world, errands, expected)
     return struck
 
 
-async def submit_both(world: World, thread: str) -> tuple[Turn, Turn]:
-    first = await world.submit(*ERRAND, thread=thread, request_id="first")
-    return first, await world.submit(*THEN, thread=thread, request_id="second")
+async def give(world: World, name: str) -> Errands:
+    """Give the commands; given again they have the same receipts."""
+    thread = world.thread(name)
+    first = await world.submit(*ERRAND, thread=name, request_id="first")
+    second = await world.submit(*THEN, thread=name, request_id="second")
+    steered = await second.steer("be quick about it", request_id="steered")
+    injected = await thread.inject("it is Monday", request_id="injected")
+    assert first.receipt is not None
+    assert second.receipt is not None
+    return Errands(name, (first, second), (first.receipt, second.receipt, steered, injected))
 
 
-async def dies(world: World, worker: Worker, turns: tuple[Turn, Turn]) -> bool:
+async def dies(world: World, worker: Worker, errands: Errands) -> bool:
     """Wait until the worker died, or did everything there was to do."""
 
     async def over() -> bool:
-        await settle_by_the_ledger(world, turns[0])
-        ended = [(await turn.status()).finished for turn in turns]
+        await settle_by_the_ledger(world, errands.turns[0])
+        ended = [(await turn.status()).finished for turn in errands.turns]
         return not worker.is_running or (all(ended) and not await world.open_workflows())
 
     await world.until(over)
@@ -105,11 +135,12 @@ async def settle_by_the_ledger(world: World, turn: Turn) -> None:
             await turn.reconcile(question.call_id or "", "run_again")
 
 
-async def assert_all_is_well(world: World, thread: str, turns: tuple[Turn, Turn], expected: Transcript) -> None:
+async def assert_all_is_well(world: World, errands: Errands, expected: Transcript) -> None:
     """What was said is as expected, every effect was had once, and every command is remembered."""
-    assert [(await turn.status()).phase for turn in turns] == ["completed", "completed"]
-    assert await world.transcript(thread) == expected
-    assert [len(world.ledger.keys("effect", tool, turns[0].id)) for tool in ("post", "transfer")] == [1, 1]
-    for turn, again in zip(turns, await submit_both(world, thread), strict=True):
-        assert again.receipt is not None
-        assert (again.id, again.receipt.duplicate) == (turn.id, True)
+    first = errands.turns[0]
+    assert [(await turn.status()).phase for turn in errands.turns] == ["completed", "completed"]
+    assert await world.transcript(errands.thread) == expected
+    effects = {tool: world.ledger.keys("effect", tool, first.id) for tool in ("post", "transfer", "charge")}
+    assert [len(effects["post"]), len(effects["transfer"]), len(set(effects["charge"]))] == [1, 1, 1]
+    again = await give(world, errands.thread)
+    assert again.receipts == tuple(replace(receipt, duplicate=True) for receipt in errands.receipts)

@@ -1,5 +1,8 @@
-"""A conversation without what differs between two runs that mean the same: ids, times, numbers of attempts."""
+"""A conversation without what differs between two runs that mean the same: ids, times, numbers of attempts, and which
+of several calls that ran at the same time ended first.
+"""
 
+from itertools import groupby
 from typing import Any
 
 from turnwright.journal.agent_state import AgentState
@@ -15,10 +18,20 @@ def transcript_of(state: AgentState) -> Transcript:
         for call in message.calls:
             assert call.id not in numbers, "a call stands twice in the context"
             numbers[call.id] = len(numbers) + 1
-    transcript = [_message(message, numbers) for message in state.context]
+    messages = [_message(message, numbers) for message in state.context]
+    transcript = [message for role, run in groupby(messages, _role) for message in _in_order(role, list(run))]
     answered = sorted(result["call"] for message in transcript for result in message["results"])
     assert answered == sorted(numbers.values()), "each call has one result"
     return transcript
+
+
+def _role(message: dict[str, Any]) -> str:
+    role: str = message["role"]
+    return role
+
+
+def _in_order(role: str, run: Transcript) -> Transcript:
+    return sorted(run, key=lambda message: int(message["results"][0]["call"])) if role == "tool" else run
 
 
 def _message(message: Message, numbers: dict[str, int]) -> dict[str, Any]:
