@@ -1,7 +1,7 @@
 """Rounds: ours and theirs by turns, so that whatever else the machine does falls on both.
 
 Rule: nothing is measured cold, the order is swapped at each round, and garbage is collected before a
-sample, not within it.
+sample, not within it. On a slow machine a figure gets fewer rounds, not more time.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from statistics import median
 from typing import TypeAlias
+
+FIGURE_S_MAX = 30
+ROUNDS_MIN = 3
 
 Sample: TypeAlias = Callable[[], Awaitable[float]]
 Act: TypeAlias = Callable[[], Awaitable[object]]
@@ -20,7 +23,7 @@ Act: TypeAlias = Callable[[], Awaitable[object]]
 async def paired(rounds: int, ours: Sample, theirs: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """One sample of each a round, after one of each that is thrown away."""
     taken: dict[int, list[float]] = {0: [], 1: []}
-    for number in range(rounds + 1):
+    for number in _bounded(rounds):
         for which in (0, 1) if number % 2 else (1, 0):
             gc.collect()
             sample = await (ours, theirs)[which]()
@@ -39,7 +42,7 @@ async def timed(act: Act) -> float:
 async def alternating(rounds: int, each: int, ours: Act, theirs: Act) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """`rounds` pairs of medians in seconds, each of `each` acts that alternate one by one."""
     taken: tuple[list[float], list[float]] = ([], [])
-    for number in range(rounds + 1):
+    for number in _bounded(rounds):
         gc.collect()
         seconds = [(await timed(ours), await timed(theirs)) for _ in range(each)]
         if number:
@@ -57,3 +60,12 @@ async def together(streams: int, each: int, act: Callable[[int, int], Awaitable[
 
     seconds = await timed(lambda: asyncio.gather(*(one(stream) for stream in range(streams))))
     return streams * each / seconds
+
+
+def _bounded(rounds: int) -> Iterator[int]:
+    """0 for the round that is thrown away, then the numbers of the others, until the time is over."""
+    began_s = time.monotonic()
+    for number in range(rounds + 1):
+        if number > ROUNDS_MIN and time.monotonic() - began_s > FIGURE_S_MAX:
+            return
+        yield number
