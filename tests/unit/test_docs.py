@@ -1,0 +1,22 @@
+"""The pages hang together: the index of decisions is whole, and the changelog knows this version."""
+
+import re
+import tomllib
+
+from tests.unit.source_tree import ROOT
+
+
+def test_the_index_lists_every_decision_under_its_number() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = re.findall(r"^(\d+)\. \[.+\]\((.+)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = sorted(page.name for page in folder.glob("[0-9]*.md"))
+    assert [name for _, name in index] == pages
+    for number, name in index:
+        title = (folder / name).read_text(encoding="utf-8").splitlines()[0]
+        assert name.startswith(f"{int(number):04}-")
+        assert title.startswith(f"# {number}. ")
+
+
+def test_the_changelog_has_a_section_for_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
