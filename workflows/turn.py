@@ -214,11 +214,14 @@ class TurnWorkflow:
         self._next = await self._look()
 
     def _type(self, name: str) -> None:
+        """Queue a command for the journal; the same twice in a row would only be rejected there."""
+        self._woken = True
+        if self._typed and self._typed[-1] == name:
+            return
         if len(self._typed) < HAND_TYPED_PENDING_MAX:
             self._typed.append(name)
         else:
             self._note(f"{name} was ignored: {HAND_TYPED_PENDING_MAX} commands wait for the journal already")
-        self._woken = True
 
     def _note(self, text: str) -> None:
         self._notes = [*self._notes, text][-NOTES_MAX:]
