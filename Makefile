@@ -31,8 +31,9 @@ demo: install ## An agent at work: killed half-way, and carried to its end
 dev: install ## A journal, Temporal and a worker in this terminal
 	$(BIN)/turnwright dev
 
-# Most tests wait for processes of their own, so three run at a time on two cores; a file's tests stay together.
-TESTED := $(BIN)/pytest tests --numprocesses 3 --dist loadfile
+# Most tests wait for processes of their own, so three run at a time on two cores. A file's tests stay together, and the
+# long ones (e2e, faults) begin, so that no process ends with them alone.
+TESTED := $(BIN)/pytest tests --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 test: install ## The whole test suite
 	$(TESTED)
