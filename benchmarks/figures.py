@@ -35,8 +35,7 @@ class Figure:
         unit: of both columns of samples.
         ours: one sample a round.
         against: what the floor or peer is.
-        theirs: its samples of the same rounds; empty when there is none, and `note` says why.
-        note: what a reader must know beside it.
+        theirs: its samples of the same rounds.
         paired: whether the samples of a round belong together; else each of ours is held against their middle.
     """
 
@@ -44,15 +43,12 @@ class Figure:
     unit: str
     ours: tuple[float, ...]
     against: str
-    theirs: tuple[float, ...] = ()
-    note: str = ""
+    theirs: tuple[float, ...]
     paired: bool = True
 
     @property
-    def ratio(self) -> Spread | None:
+    def ratio(self) -> Spread:
         """Ours by theirs: round by round when the rounds are pairs, else by the middle of theirs."""
-        if not self.theirs:
-            return None
         if self.paired:
             return Spread.of(a / b for a, b in zip(self.ours, self.theirs, strict=True))
         floor = median(self.theirs)

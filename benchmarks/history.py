@@ -5,7 +5,7 @@ Temporal's part is counted over all runs of the turn's workflow, in events and i
 protocol buffers, against two plain workflows with the same activities: one that keeps no conversation at
 all, which is the floor, and one that passes it to each model call, which at 1,000 steps would need more than
 the 50 MB a history may have. The journal's part is the bytes of the entries' bodies, and of the whole SQLite
-file; it is held against the bytes a step really says (arguments and result).
+file with its checkpoints; it is held against the bytes a step really says (arguments and result).
 """
 
 from __future__ import annotations

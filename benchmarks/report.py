@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.figures import Figure, Section, Spread
 
 FOLDER = Path(__file__).parent
+THREE_DIGITS = 100
 HEADER = """# Measurements
 
 Each figure is a ratio against a floor or a peer that was measured in the same run, round by round; the columns beside
@@ -30,9 +31,9 @@ def write(sections: Mapping[str, Section], machine: Mapping[str, str], *, quick:
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     for name, section in sections.items():
         known[name] = _data(section) | {"measured": today, "quick": quick, "machine": dict(machine)}
-    path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
+    path.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
     page = folder / "RESULTS.md"
-    page.write_text("\n".join([HEADER, *_pages(known)]), "utf-8")
+    page.write_text("\n".join([HEADER, *_pages(known), *_machines(known)]), "utf-8")
     return page
 
 
@@ -46,16 +47,14 @@ def _data(section: Section) -> dict[str, Any]:
 
 
 def _row(figure: Figure) -> dict[str, Any]:
-    ratio = figure.ratio
     return {
         "what": figure.what,
         "unit": figure.unit,
         "ours": _numbers(Spread.of(figure.ours)),
         "against": figure.against,
-        "theirs": _numbers(Spread.of(figure.theirs)) if figure.theirs else None,
-        "ratio": None if ratio is None else _numbers(ratio),
+        "theirs": _numbers(Spread.of(figure.theirs)),
+        "ratio": _numbers(figure.ratio),
         "rounds": len(figure.ours),
-        "note": figure.note,
     }
 
 
@@ -66,35 +65,32 @@ def _numbers(spread: Spread) -> list[float]:
 def _pages(known: Mapping[str, Any]) -> list[str]:
     pages = []
     for name, part in known.items():
-        stamp = f"Measured on {part['measured']}{' with `--quick`' if part['quick'] else ''}."
-        pages.append(f"## {part['title']}\n\n{part['how']}\n\n{_table(part['figures'])}\n{stamp} Part: `{name}`.\n")
-    machines: dict[str, list[str]] = {}
+        stamp = f"Part `{name}`, measured on {part['measured']}{' with `--quick`' if part['quick'] else ''}."
+        pages.append(f"## {part['title']}\n\n{part['how']}\n\n{_table(part['figures'])}\n{stamp}\n")
+    return pages
+
+
+def _machines(known: Mapping[str, Any]) -> list[str]:
+    parts: dict[str, list[str]] = {}
     for name, part in known.items():
         facts = "\n".join(f"| {fact} | {value} |" for fact, value in part["machine"].items())
-        machines.setdefault(facts, []).append(name)
-    for facts, names in machines.items():
-        pages.append(f"## Machine ({', '.join(names)})\n\n| | |\n|---|---|\n{facts}\n")
-    return pages
+        parts.setdefault(facts, []).append(name)
+    return [f"## Machine ({', '.join(names)})\n\n| | |\n|---|---|\n{facts}\n" for facts, names in parts.items()]
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
     lines = ["| measured | ours | against | theirs | ratio | rounds |", "|---|--:|---|--:|--:|--:|"]
-    lines += [_line(row) for row in rows]
-    notes = [f"- {row['what']}: {row['note']}" for row in rows if row["note"]]
-    return "\n".join(lines) + "\n" + ("\n" + "\n".join(notes) + "\n" if notes else "")
+    return "\n".join([*lines, *(_line(row) for row in rows)]) + "\n"
 
 
 def _line(row: dict[str, Any]) -> str:
-    ours = f"{_shown(row['ours'][0])} {row['unit']}"
-    theirs = "" if row["theirs"] is None else f"{_shown(row['theirs'][0])} {row['unit']}"
-    ratio = ""
-    if row["ratio"] is not None:
-        middle, low, high = (_shown(value) for value in row["ratio"])
-        ratio = f"**{middle}**" if low == high else f"**{middle}** ({low} to {high})"
+    ours, theirs = (f"{_shown(row[who][0])} {row['unit']}" for who in ("ours", "theirs"))
+    middle, low, high = (_shown(value) for value in row["ratio"])
+    ratio = f"**{middle}**" if low == high else f"**{middle}** ({low} to {high})"
     return f"| {row['what']} | {ours} | {row['against']} | {theirs} | {ratio} | {row['rounds']} |"
 
 
 def _shown(value: float) -> str:
-    if value >= 100:  # noqa: PLR2004 - three digits say enough
+    if value >= THREE_DIGITS:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value >= 1 else f"{value:.2g}"

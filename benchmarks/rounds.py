@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from statistics import median
 from typing import TypeAlias
 
-FIGURE_S_MAX = 30
+FIGURE_S_MAX = 20
 ROUNDS_MIN = 3
 
 Sample: TypeAlias = Callable[[], Awaitable[float]]
