@@ -75,12 +75,10 @@ def request_model(context: Context, command: RequestModel) -> Decision:
     """Claim the model call: the pending input joins the context in the same batch."""
     control = context.control
     active = control.turn(command.turn_id)
-    if active is None or not _is_newest(context, command.epoch, command.run):
-        return SUPERSEDED
-    model = active.model
+    model = None if active is None else active.model
     known = _known_claim(context, command, None if model is None or model.step != command.step else model.claim)
-    if known is not None:
-        return known
+    if active is None or known is not None:
+        return SUPERSEDED if known is None else known
     action = plan(control, context.session, context.facts, command.turn_id)
     ops = action.start if isinstance(action, Work) else ()
     op = next((o for o in ops if isinstance(o, ModelOp) and o.step == command.step), None)
@@ -105,12 +103,10 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     """Claim the tool call."""
     control = context.control
     active = control.turn(command.turn_id)
-    if active is None or not _is_newest(context, command.epoch, command.run):
-        return SUPERSEDED
-    call = active.call(command.call_id) if command.step == active.step else None
+    call = active.call(command.call_id) if active is not None and command.step == active.step else None
     known = _known_claim(context, command, None if call is None else call.claim)
-    if known is not None:
-        return known
+    if active is None or known is not None:
+        return SUPERSEDED if known is None else known
     action = plan(control, context.session, context.facts, command.turn_id)
     ops = action.start if isinstance(action, Work) else ()
     op = next((o for o in ops if isinstance(o, ToolOp) and o.call_id == command.call_id), None)
@@ -129,9 +125,17 @@ def start_tool(context: Context, command: StartTool) -> Decision:
 
 
 def _known_claim(context: Context, command: Claiming, claim: Claim | None) -> Decision | None:
-    """The answer that follows from who has the operation already, if any does."""
+    """The answer that follows from who has the operation already, or from who asks; None: it may be claimed.
+
+    An attempt's own claim is its own whatever run came after it. One that was told otherwise, because the answer of
+    its commit was lost and a newer run had taken the turn, would never report, and the operation run for ever.
+    """
+    if claim is not None and claim.nonce == command.nonce:
+        return []
+    if not _is_newest(context, command.epoch, command.run):
+        return SUPERSEDED
     if claim is not None:
-        return [] if claim.nonce == command.nonce else HELD
+        return HELD
     return PRESENCE_LOST if command.presence in context.facts.dead else None
 
 

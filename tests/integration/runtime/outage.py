@@ -29,3 +29,23 @@ class Unlucky:
             self._commits += 1
             if self._commits % self._lucky_every:
                 raise StoreUnavailable("the connection broke after the commit")
+
+
+class LostClaim:
+    """Armed, it lets the next append succeed, says that it did not, and then refuses everything while it is on."""
+
+    def __init__(self) -> None:
+        self.armed = False
+        self.on = False
+        self._appended = False
+
+    def __call__(self, point: str) -> None:
+        if self.on:
+            raise StoreUnavailable("the connection broke, and the store is away")
+        if point == "begin":
+            self._appended = False
+        elif point.startswith("append"):
+            self._appended = True
+        elif point == "committed" and self.armed and self._appended:
+            self.armed, self.on = False, True
+            raise StoreUnavailable("the connection broke after the commit")

@@ -11,7 +11,7 @@ from temporalio.testing import ActivityEnvironment
 from tests.integration.runtime.bug import Bug
 from tests.integration.runtime.cluster import SETTINGS, Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
-from tests.integration.runtime.outage import Outage, Unlucky
+from tests.integration.runtime.outage import LostClaim, Outage, Unlucky
 from tests.integration.runtime.scripts import call, say
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.attend import attend
@@ -139,6 +139,31 @@ async def test_lost_acknowledgements_of_commits_leave_no_trace(
     await turn.until("completed")
     assert await turn.types() == UNDISTURBED
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["started", "done"]
+
+
+@pytest.mark.parametrize(("point", "claim"), [("model:begun", "model.requested"), ("tool:begun", "tool.started")])
+async def test_a_claim_whose_acknowledgement_was_lost_is_still_known_after_a_newer_run_took_the_turn(
+    cluster: Cluster, tmp_path: Path, point: str, claim: str
+) -> None:
+    lost = LostClaim()
+
+    async def arm(passed: str) -> None:
+        if passed == point and not await turn.of_type(claim):
+            lost.armed = True
+
+    worker = await cluster.start_worker(boundary=arm)
+    worker.journal.driver.hook = lost
+    log = tmp_path / "log"
+    turn = await cluster.submit(call("send", log=str(log)), say("done"), wake=False)
+    await cluster.waker.thread(turn.key)
+    await turn.until_entry(claim)
+    await cluster.start_worker()
+    await turn.handle.terminate("so that a newer run takes the turn")
+    await turn.until_entry("run.claimed", 2, nudging=True)
+    lost.on = False
+    await turn.until("completed", nudging=True)
+    assert len(await turn.of_type("model.requested")) == 2
+    assert log.read_text().count("started") == 1
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable, StoreError, NewerReducer])
