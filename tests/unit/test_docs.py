@@ -1,9 +1,22 @@
-"""The pages hang together: the index of decisions is whole, and the changelog knows this version."""
+"""The pages hang together: links lead somewhere, the index is whole, and the changelog knows this version."""
 
 import re
 import tomllib
 
 from tests.unit.source_tree import ROOT
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("benchmarks/*.md")]
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    dangling = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in PAGES
+        for link in LINK.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert dangling == []
 
 
 def test_the_index_lists_every_decision_under_its_number() -> None:
