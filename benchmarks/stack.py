@@ -67,13 +67,13 @@ def our_workers(temporal: TemporalClient, store: Store, queue: str, folder: Path
         "TURNWRIGHT_TASK_QUEUE": queue,
         "TURNWRIGHT_LOG_LEVEL": "warning",
     }
-    return Fleet(temporal, queue, WORKER_COMMAND, _environment(folder, env), folder / f"{queue}.log", size)
+    return Fleet(temporal, queue, WORKER_COMMAND, _environment(env), folder / f"{queue}.log", size)
 
 
 def bare_workers(temporal: TemporalClient, queue: str, folder: Path, size: int) -> Fleet:
     """So many workers of the peer."""
     env = {ADDRESS: _address(temporal), QUEUE: queue}
-    return Fleet(temporal, queue, BARE_COMMAND, _environment(folder, env), folder / f"{queue}.log", size)
+    return Fleet(temporal, queue, BARE_COMMAND, _environment(env), folder / f"{queue}.log", size)
 
 
 def client_of(temporal: TemporalClient, journal: Journal, task_queue: str) -> Client:
@@ -85,10 +85,8 @@ def client_of(temporal: TemporalClient, journal: Journal, task_queue: str) -> Cl
     return Client(journal, ClientSettings(tenant=TENANT, task_queue=task_queue, temporal=connected))
 
 
-def _environment(folder: Path, own: Mapping[str, str]) -> dict[str, str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache"), **own}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    return env
+def _environment(own: Mapping[str, str]) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", **own}
 
 
 def _address(temporal: TemporalClient) -> str:
