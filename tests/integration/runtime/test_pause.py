@@ -81,19 +81,19 @@ async def test_pause_resume_and_pause_within_one_step_are_all_recorded_and_the_l
     await turn.until("completed")
 
 
-async def test_a_paused_turn_stays_paused_over_wakes_and_new_workers(cluster: Cluster, tmp_path: Path) -> None:
-    first = await cluster.spawn_worker()
+async def test_a_paused_turn_stays_paused_over_wakes_and_new_workers(small_cluster: Cluster, tmp_path: Path) -> None:
+    first = await small_cluster.spawn_worker()
     log, gate = tmp_path / "log", tmp_path / "gate"
-    turn = await cluster.submit(call("look", log=str(log), wait_for=str(gate)), say("done"))
-    await cluster.until_trace(log, "started")
+    turn = await small_cluster.submit(call("look", log=str(log), wait_for=str(gate)), say("done"))
+    await small_cluster.until_trace(log, "started")
     await turn.pause()
     gate.touch()
     await turn.until_pause("effective")
     first.kill()
-    await cluster.start_worker()
+    await small_cluster.start_worker()
     for _ in range(2):
-        await cluster.waker.thread(turn.key)
-        await cluster.until_idle(turn.key)
+        await small_cluster.waker.thread(turn.key)
+        await small_cluster.until_idle(turn.key)
     before = await turn.types()
     assert (await turn.status()).pause == "effective"
     stale = await turn.command(ResumeTurn, revision=1)

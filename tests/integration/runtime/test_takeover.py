@@ -13,6 +13,7 @@ from tests.integration.runtime.scripts import Step, call, say
 from turnwright.journal.entries import Entry
 
 LEASE_S = 1.0
+pytestmark = pytest.mark.slow
 
 
 async def begun_elsewhere(cluster: Cluster, *steps: Step, trace: Path | None = None) -> tuple[OtherWorker, Turn]:
