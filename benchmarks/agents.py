@@ -15,7 +15,7 @@ from turnwright.activities.tools import tool
 from turnwright.journal.agents import Limits
 
 RESULT_BYTES: Final = 1_000
-WAIT_S: Final = 2.0
+WAIT_S: Final = 1.0
 STEPS: Final = (10, 100, 1_000)
 
 
