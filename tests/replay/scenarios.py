@@ -14,10 +14,11 @@ from temporalio.client import WorkflowHandle
 
 from tests.integration.runtime.agents import BOT
 from tests.integration.runtime.bug import Bug
-from tests.integration.runtime.cluster import DEADLINE_S, SETTINGS, Cluster, Turn
+from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.outage import Outage
 from tests.integration.runtime.scripts import call, calls, say
+from tests.integration.runtime.workers import DEADLINE_S, SETTINGS
 from turnwright.activities.agent import Agent
 from turnwright.journal.commands import PauseSession
 from turnwright.journal.transact.thread_script import Terms

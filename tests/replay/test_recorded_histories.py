@@ -11,7 +11,7 @@ import pytest
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from tests.integration.runtime.cluster import WORKFLOWS
+from tests.integration.runtime.workers import WORKFLOWS
 from tests.replay.recorded import HISTORIES, history_of, path_of, read
 from tests.replay.scenarios import SCENARIOS
 from turnwright.workflows.sandbox import workflow_runner

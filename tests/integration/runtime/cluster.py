@@ -3,23 +3,27 @@
 import asyncio
 import itertools
 import json
-import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
-from temporalio.worker import Worker
 
 from tests.integration.runtime.agents import AGENTS
 from tests.integration.runtime.scripts import Step, say, task
+from tests.integration.runtime.workers import (
+    CACHED,
+    DEADLINE_S,
+    SETTINGS,
+    WORKFLOWS,
+    LocalWorker,
+    OtherWorker,
+    temporal_worker,
+)
 from turnwright.activities.agent import Agent
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
@@ -40,7 +44,6 @@ from turnwright.journal.commands import (
     Steer,
     Submit,
 )
-from turnwright.journal.driver import Hold
 from turnwright.journal.entries import Entry
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
@@ -49,70 +52,13 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.workflows.ids import thread_workflow_id, turn_workflow_id
-from turnwright.workflows.sandbox import workflow_runner
-from turnwright.workflows.session import SessionWorkflow
-from turnwright.workflows.thread import ThreadWorkflow
-from turnwright.workflows.turn import TurnWorkflow
 from turnwright.workflows.waking import WORKFLOW_TASK_TIMEOUT_S, Waker
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[3]
-WORKFLOWS = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
-DEADLINE_S = 40
 POLL_S = 0.1
-STICKY_S = 0.5
 NEVER_LAPSES_S = 3_600
-CACHED = 0 if os.environ.get("TURNWRIGHT_WORKFLOW_CACHE") == "off" else 1_000
-SETTINGS = ActivitySettings(
-    watch_interval_s=0.02, drain_s=0.0, give_back_s=0.1, repair_retry_s=0.2, broken_attempts_max=1
-)
 _numbers = itertools.count(1)
-
-
-@dataclass
-class LocalWorker:
-    """A worker in the test's own process."""
-
-    name: str
-    journal: Journal
-    activities: Activities
-    hold: Hold
-    worker: Worker
-
-    async def stop(self) -> None:
-        """Tell it to end, and wait for that."""
-        await self.worker.shutdown()
-
-    def stopping(self) -> "asyncio.Task[None]":
-        """Tell it to end."""
-        return asyncio.create_task(self.stop())
-
-
-class OtherWorker:
-    """A worker in a process of its own, which can be killed and stopped."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    def kill(self) -> None:
-        """As `kill -9` does."""
-        if self._process.returncode is None:
-            self._process.kill()
-
-    def freeze(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-
-    async def ready(self) -> None:
-        assert self._process.stdout is not None
-        async with asyncio.timeout(DEADLINE_S):
-            assert (await self._process.stdout.readline()).strip() == b"ready"
-
-    async def end(self) -> None:
-        self.kill()
-        await self._process.wait()
 
 
 @dataclass
@@ -367,29 +313,3 @@ class Cluster:
     async def until_idle(self, key: ThreadKey) -> None:
         """Wait until a thread's workflow has nothing more to look for."""
         await self.until_closed(self.thread_handle(key))
-
-
-@asynccontextmanager
-async def temporal_worker(
-    client: Client,
-    queue: str,
-    activities: Activities,
-    name: str,
-    cached: int = CACHED,
-    workflows: Sequence[type] = WORKFLOWS,
-    drain_s: float = 0.0,
-) -> AsyncIterator[Worker]:
-    """A Temporal worker with our workflows and activities."""
-    async with Worker(
-        client,
-        task_queue=queue,
-        workflows=workflows,
-        activities=activities.all,
-        workflow_runner=workflow_runner(),
-        identity=name,
-        build_id=version("turnwright"),
-        max_cached_workflows=cached,
-        sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_S),
-        graceful_shutdown_timeout=timedelta(seconds=drain_s),
-    ) as worker:
-        yield worker

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.cluster import DEADLINE_S, SETTINGS, Cluster, Turn
+from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.scripts import call, calls, say
+from tests.integration.runtime.workers import DEADLINE_S, SETTINGS
 from turnwright.activities.models.port import ModelRequest, ModelResponse, Partial
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.commands import CancelSession, CancelThread

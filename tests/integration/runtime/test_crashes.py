@@ -9,10 +9,11 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.testing import ActivityEnvironment
 
 from tests.integration.runtime.bug import Bug
-from tests.integration.runtime.cluster import SETTINGS, Cluster, Turn
+from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.outage import LostClaim, Outage, Unlucky
 from tests.integration.runtime.scripts import call, say
+from tests.integration.runtime.workers import SETTINGS
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.attend import attend
 from turnwright.journal.errors import JournalError, NewerReducer, StoreError, StoreUnavailable

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tests.integration.runtime.cluster import SETTINGS, Cluster
+from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.scripts import call, say
+from tests.integration.runtime.workers import SETTINGS
 
 
 async def test_a_model_call_is_handed_over_and_answered_elsewhere(cluster: Cluster) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.runtime.cluster import CACHED, Cluster, Turn
+from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.scripts import call, say
+from tests.integration.runtime.workers import CACHED
 from turnwright.worker.temporal_command import build_environment, find_program
 
 NONSENSE: list[list[Any]] = [[], ["text"], [1, 2, 3], [{"revision": "x"}], [None], [["a"] * 50]]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.cluster import Cluster, OtherWorker, Turn
+from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.scripts import Step, call, say
+from tests.integration.runtime.workers import OtherWorker
 from turnwright.journal.entries import Entry
 
 LEASE_S = 1.0

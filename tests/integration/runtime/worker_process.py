@@ -7,7 +7,7 @@ import sys
 from temporalio.client import Client
 
 from tests.integration.runtime.agents import AGENTS
-from tests.integration.runtime.cluster import SETTINGS, temporal_worker
+from tests.integration.runtime.workers import SETTINGS, temporal_worker
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities
 from turnwright.journal.store import Journal
