@@ -15,7 +15,6 @@ from turnwright.worker.temporal_server import TemporalServer
 AWAY_S = 8.0
 LONG_AWAY_S = 30.0
 SHORT = {"lease_s": 1.0, "once_grace_s": 1.0}
-for_a_while = pytest.mark.parametrize("away_s", [AWAY_S, pytest.param(LONG_AWAY_S, marks=pytest.mark.slow)])
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ async def remote(postgres_url: str, tmp_path: Path, temporal: TemporalServer) ->
         yield world
 
 
-@for_a_while
+@pytest.mark.parametrize("away_s", [AWAY_S, pytest.param(LONG_AWAY_S, marks=pytest.mark.slow)])
 async def test_a_turn_outlives_a_store_that_goes_away_between_an_effect_and_its_result(
     remote: World, way: Proxy, away_s: float
 ) -> None:
@@ -49,15 +48,12 @@ async def test_a_turn_outlives_a_store_that_goes_away_between_an_effect_and_its_
     await nothing_was_doubled(remote, turn)
 
 
-@for_a_while
-async def test_a_turn_outlives_a_store_that_goes_away_while_the_model_answers(
-    remote: World, way: Proxy, away_s: float
-) -> None:
+async def test_a_turn_outlives_a_store_that_goes_away_while_the_model_answers(remote: World, way: Proxy) -> None:
     await remote.start_worker(url=way.url)
-    turn = await remote.submit(call("post"), call("charge"), say("{result}", delay_s=away_s / 2, chunk_characters=100))
+    turn = await remote.submit(call("post"), call("charge"), say("{result}", delay_s=AWAY_S / 2, chunk_characters=100))
     await remote.until_entry(turn.key, "model.requested", 3)
     await way.cut()
-    await asyncio.sleep(away_s)
+    await asyncio.sleep(AWAY_S)
     await way.mend()
     await remote.until_status(turn, "completed")
     await nothing_was_doubled(remote, turn)
