@@ -1,0 +1,209 @@
+"""JSON schemas of questions: what one may say, and whether an answer fits it.
+
+Rule: validating takes no more time than the limits here allow, reaches for nothing outside, and never
+raises. So references lead to the schema's own definitions and come to an end, and patterns are matched
+by an engine that does not backtrack. What a schema may not say is refused when the question is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import unquote
+
+from jsonschema import FormatChecker, exceptions
+from jsonschema.validators import Draft202012Validator, extend
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from turnwright.journal.canonical import encode
+from turnwright.journal.json_schema_words import in_words
+
+SCHEMA_BYTES_MAX: Final = 64 * 1024
+SCHEMA_NODES_MAX: Final = 1_000
+SCHEMA_LEVELS_MAX: Final = 30
+ANSWER_BYTES_MAX: Final = 256 * 1024
+ANSWER_NODES_MAX: Final = 1_000
+PATTERN_CHARACTERS_MAX: Final = 500
+PROBLEMS_MAX: Final = 20
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+_NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
+_LISTED = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
+_DEFINITIONS = ("$defs", "definitions")
+# Base addresses, references that depend on the caller, and regular expressions of Python.
+_REFUSED = frozenset(
+    {
+        "$id",
+        "$schema",
+        "$anchor",
+        "$dynamicAnchor",
+        "$dynamicRef",
+        "$recursiveAnchor",
+        "$recursiveRef",
+        "patternProperties",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+_ONLY_AT_THE_TOP = ("$id", "$schema")
+
+
+class _Refused(Exception):
+    """The schema may not say this; the message tells its author."""
+
+
+def check_schema(schema: object) -> str | None:
+    """Why this cannot be the schema of a question, in a sentence; None when it can."""
+    try:
+        _checked(schema)
+    except _Refused as refused:
+        return str(refused)
+    return None
+
+
+def problems(schema: Mapping[str, Any], value: object) -> list[str]:
+    """What is wrong with a value, each in words for the person who gave it; empty when it fits.
+
+    A schema that `check_schema` would refuse is one problem, so nothing passes because of it.
+    """
+    refused = check_schema(schema)
+    if refused is not None:
+        return [f"the question cannot be answered: {refused}"]
+    if _bytes(value, ANSWER_BYTES_MAX) is None:
+        return [f"the answer must be a JSON value of at most {ANSWER_BYTES_MAX:,} bytes"]
+    if _more_nodes(value, ANSWER_NODES_MAX):
+        return [f"the answer may hold at most {ANSWER_NODES_MAX:,} values"]
+    try:
+        errors = _Validator(_body(schema), format_checker=_FORMATS).iter_errors(value)
+        said = dict.fromkeys(words for error in errors for words in in_words(error))
+    except RecursionError:
+        return ["the answer is nested too deeply"]
+    listed = list(said)
+    more = len(listed) - PROBLEMS_MAX
+    return listed[:PROBLEMS_MAX] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _checked(schema: object) -> None:
+    if not isinstance(schema, Mapping):
+        raise _Refused("a schema is a JSON object")
+    if _bytes(schema, SCHEMA_BYTES_MAX) is None:
+        raise _Refused(f"the schema must be JSON of at most {SCHEMA_BYTES_MAX:,} bytes")
+    if schema.get("$schema", DIALECT) not in (DIALECT, f"{DIALECT}#"):
+        raise _Refused(f"$schema must be left out or be {DIALECT}")
+    body = _body(schema)
+    _count(body, body, frozenset(), 0, SCHEMA_NODES_MAX)
+    try:
+        Draft202012Validator.check_schema(body)
+    except exceptions.SchemaError as error:
+        raise _Refused(f"the schema is not valid: {'; '.join(in_words(error))}") from None
+
+
+def _body(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name not in _ONLY_AT_THE_TOP}
+
+
+def _count(schema: object, root: Mapping[str, Any], following: frozenset[str], level: int, left: int) -> int:
+    """How many more schemas there may be after this one, each reference counted as what it leads to."""
+    if left <= 0:
+        raise _Refused(f"the schema is too large: at most {SCHEMA_NODES_MAX:,} parts, references written out")
+    if level > SCHEMA_LEVELS_MAX:
+        raise _Refused(f"the schema is nested too deeply: at most {SCHEMA_LEVELS_MAX} levels")
+    left -= 1
+    if not isinstance(schema, Mapping):
+        return left
+    _check_keywords(schema)
+    if "$ref" in schema:
+        reference = str(schema["$ref"])
+        if reference in following:
+            raise _Refused(f"the reference {reference!r} leads back to itself; write its levels out")
+        left = _count(_referred(reference, root), root, following | {reference}, level + 1, left)
+    for part in _parts(schema):
+        left = _count(part, root, following, level + 1, left)
+    return left
+
+
+def _check_keywords(schema: Mapping[str, Any]) -> None:
+    for name in schema:
+        if name in _REFUSED:
+            raise _Refused(f"a question's schema cannot use {name}")
+    pattern = schema.get("pattern")
+    if pattern is None:
+        return
+    if not isinstance(pattern, str) or len(pattern) > PATTERN_CHARACTERS_MAX:
+        raise _Refused(f"pattern must be text of at most {PATTERN_CHARACTERS_MAX} characters")
+    try:
+        _matcher(pattern)
+    except SchemaError:
+        raise _Refused(f"the pattern {pattern!r} cannot be used: no look-around, no back-references") from None
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[object]:
+    for name in _NAMED:
+        named = schema.get(name)
+        yield from named.values() if isinstance(named, Mapping) else ()
+    for name in _LISTED:
+        listed = schema.get(name)
+        yield from listed if isinstance(listed, list | tuple) else ()
+    for name in _SINGLE:
+        if name in schema:
+            yield schema[name]
+
+
+def _referred(reference: str, root: Mapping[str, Any]) -> object:
+    place = reference.split("/")
+    if len(place) != 3 or place[0] != "#" or place[1] not in _DEFINITIONS:  # noqa: PLR2004 - "#", "$defs", a name
+        raise _Refused(f"the reference {reference!r} must lead to a definition of the schema itself: '#/$defs/name'")
+    definitions = root.get(place[1])
+    name = unquote(place[2]).replace("~1", "/").replace("~0", "~")
+    if not isinstance(definitions, Mapping) or name not in definitions:
+        raise _Refused(f"the reference {reference!r} leads nowhere")
+    return definitions[name]
+
+
+def _bytes(value: object, bytes_max: int) -> int | None:
+    """The size of a JSON value; None when it is none, or larger."""
+    try:
+        size = len(encode(value))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return size if size <= bytes_max else None
+
+
+def _more_nodes(value: object, nodes_max: int) -> bool:
+    waiting, seen = [value], 0
+    while waiting:
+        seen += 1
+        if seen > nodes_max:
+            return True
+        match waiting.pop():
+            case Mapping() as named:
+                waiting += named.values()
+            case list() | tuple() as listed:
+                waiting += listed
+    return False
+
+
+@lru_cache(maxsize=256)
+def _matcher(pattern: str) -> SchemaValidator:
+    return SchemaValidator(core_schema.str_schema(pattern=pattern))
+
+
+def _pattern(_: object, pattern: str, value: object, __: object) -> Iterator[exceptions.ValidationError]:
+    if not isinstance(value, str):
+        return
+    try:
+        _matcher(pattern).validate_python(value)
+    except ValidationError:
+        yield exceptions.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _is_time_stamp(value: object) -> bool:
+    return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
+
+
+_FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
+_FORMATS.checks("date-time", raises=ValueError)(_is_time_stamp)
+_Validator = extend(Draft202012Validator, {"pattern": _pattern})
