@@ -50,27 +50,41 @@ class Todo(Frozen):
     blocked_by: tuple[str, ...] = ()
 
 
+Settlement = Literal["proposed", "confirmed", "rejected"]
+
+
 class Requirement(Frozen):
-    """Something the result must satisfy: proposed by a tool, settled by a trusted caller."""
+    """Something the result must satisfy: proposed by a tool, settled by a trusted caller.
+
+    `settled_by`, `settled_at` and `reason` say who settled it, when and why.
+    """
 
     id: str
     text: str
-    state: Literal["proposed", "confirmed", "rejected"] = "proposed"
+    state: Settlement = "proposed"
+    settled_by: str | None = None
+    settled_at: str | None = None
+    reason: str | None = None
 
 
 class Verification(Frozen):
-    """What an explicit check found about a requirement."""
+    """What an explicit check found about a requirement. `subject` is what was checked, such as a commit."""
 
     requirement: str
     passed: bool
     summary: str
+    subject: str = ""
+    by: str | None = None
+    at: str | None = None
 
 
 class TaskState(Frozen):
-    """Todos with a revision, the objective and its requirements, and what was verified."""
+    """Todos, the objective and its requirements, and what was verified. Each change raises `revision` by one."""
 
     revision: int = 0
     todos: tuple[Todo, ...] = ()
     objective: str | None = None
+    objective_state: Settlement = "proposed"
+    objective_settled_by: str | None = None
     requirements: tuple[Requirement, ...] = ()
     verifications: tuple[Verification, ...] = ()

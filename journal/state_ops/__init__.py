@@ -1,0 +1,46 @@
+"""Operations on an agent's state, as data, and the pure function that applies them."""
+
+from turnwright.journal.state_ops.apply import Change, apply_op, apply_ops, changed
+from turnwright.journal.state_ops.ops import (
+    TRUSTED,
+    ActivateGroups,
+    AddVerification,
+    BeginTask,
+    DeactivateGroups,
+    DecideObjective,
+    DecideRequirement,
+    EnterPlan,
+    LeavePlan,
+    ProposeObjective,
+    ProposeRequirement,
+    StateOp,
+    ToolOp,
+    TrustedOp,
+    WritePlan,
+    WriteTodos,
+)
+from turnwright.journal.state_ops.refusal import Refusal
+
+__all__ = [
+    "TRUSTED",
+    "ActivateGroups",
+    "AddVerification",
+    "BeginTask",
+    "Change",
+    "DeactivateGroups",
+    "DecideObjective",
+    "DecideRequirement",
+    "EnterPlan",
+    "LeavePlan",
+    "ProposeObjective",
+    "ProposeRequirement",
+    "Refusal",
+    "StateOp",
+    "ToolOp",
+    "TrustedOp",
+    "WritePlan",
+    "WriteTodos",
+    "apply_op",
+    "apply_ops",
+    "changed",
+]
