@@ -1,4 +1,4 @@
-"""The view a model is sent: a function of the state, never stored.
+"""The view a model is sent, and the tools it is offered: functions of the state, never stored.
 
 Rule: whatever was lost, every call in the view has exactly one result and every result a call that
 comes before it. What was recorded is not changed; the view says it in words a model understands.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.agents import ToolSpec
+from turnwright.journal.briefing import briefing
 from turnwright.journal.evolve_state import INTERRUPTED_TEXT
 from turnwright.journal.messages import Message, Text, ToolCall, ToolResult
 
@@ -16,12 +18,21 @@ DENIED_VIEW = (
     "The user decided not to run this call. It is their choice, not a missing permission and not a fault; "
     "do not try it again unless they ask."
 )
+# The id of the message the briefing stands in; as metadata it says that nobody wrote it.
+BRIEFING = "briefing"
 
 
 def request_messages(state: AgentState) -> tuple[Message, ...]:
-    """The messages of the next request: the summary of what was compacted, then the paired context."""
+    """The messages of the next request: the summary of what was compacted, the paired context, the briefing."""
     summary = () if not state.summary else (_summary(state.summary),)
-    return summary + paired(state.context)
+    briefed = briefing(state)
+    return summary + paired(state.context) + ((_briefing(briefed),) if briefed else ())
+
+
+def offered_tools(state: AgentState) -> tuple[ToolSpec, ...]:
+    """The tools the next request offers: those without a group, and those of the activated groups."""
+    tools = () if state.agent is None else state.agent.tools
+    return tuple(tool for tool in tools if tool.group is None or tool.group in state.tools)
 
 
 def paired(context: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -68,6 +79,10 @@ def _result_message(asked_in: Message, call: ToolCall, results: Mapping[str, Too
         said = tuple(block for block in result.output if isinstance(block, Text))
         result = result.model_copy(update={"output": (Text(text=DENIED_VIEW), *said)})
     return Message(id=f"{asked_in.id}/{call.id}", role="tool", blocks=(result,))
+
+
+def _briefing(text: str) -> Message:
+    return Message(id=BRIEFING, role="user", blocks=(Text(text=text),), metadata={"input": BRIEFING})
 
 
 def _summary(text: str) -> Message:

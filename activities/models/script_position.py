@@ -16,10 +16,11 @@ from typing import Any
 from turnwright.activities.models.port import ModelRequest
 from turnwright.activities.models.script_steps import Act, Delay, Guard, Say, parse_steps
 from turnwright.journal.messages import Message
+from turnwright.journal.view import BRIEFING
 
 # A user's message with this metadata, one of these values, joined a turn that had begun.
 INPUT_METADATA = "input"
-JOINED = frozenset({"steered", "injected"})
+JOINED = frozenset({"steered", "injected", BRIEFING})
 STEPS = "steps"
 END = Say(say="(the script has ended)")
 
@@ -92,7 +93,7 @@ def _at(steps: Sequence[Act | Guard], place: int) -> Iterator[Act | Guard]:
 
 
 def _told(message: Message) -> Any:  # noqa: ANN401 - any JSON value
-    if message.role != "user":
+    if message.role != "user" or message.metadata.get(INPUT_METADATA) == BRIEFING:
         return None
     if STEPS in message.metadata:
         return message.metadata[STEPS]

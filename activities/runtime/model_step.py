@@ -16,10 +16,10 @@ from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelR
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
-from turnwright.journal.agents import AgentDefinition
+from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
 from turnwright.journal.errors import StoreCorrupt
-from turnwright.journal.view import request_messages
+from turnwright.journal.view import offered_tools, request_messages
 from turnwright.workflows.payloads import Next
 
 log = structlog.get_logger(__name__)
@@ -34,6 +34,7 @@ class Call:
     ordinal: int
     partial: Partial = field(default_factory=Partial)
     started_s: float = field(default_factory=time.monotonic)
+    offered: tuple[ToolSpec, ...] = ()
 
     @property
     def base(self) -> dict[str, Any]:
@@ -89,11 +90,12 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
     state = await attempt.state()
+    call.offered = offered_tools(state)
     request = ModelRequest(
         model=definition.model,
         instructions=definition.instructions,
         messages=request_messages(state),
-        tools=definition.tools,
+        tools=call.offered,
         settings=definition.model_settings,
         base_url=definition.base_url,
         attempt=call.ordinal,
@@ -127,7 +129,7 @@ def _answer(call: Call, response: ModelResponse) -> RespondModel:
         finish_reason=response.finish_reason,
         model=response.model,
         duration_ms=round((time.monotonic() - call.started_s) * 1000),
-        tools={tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in call.definition.tools},
+        tools={tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in call.offered},
         blobs=response.blobs,
     )
 
