@@ -47,3 +47,10 @@ async def doomed_world(journal_url: str, tmp_path: Path, mortal: TemporalServer)
     """On that."""
     async with World.open(journal_url, tmp_path, mortal) as world:
         yield world
+
+
+@pytest.fixture
+async def small_doomed_world(sqlite_url: str, tmp_path: Path, mortal: TemporalServer) -> AsyncIterator[World]:
+    """On that and SQLite."""
+    async with World.open(sqlite_url, tmp_path, mortal) as world:
+        yield world

@@ -123,17 +123,20 @@ async def test_a_worker_frozen_inside_a_transaction_holds_nobody_up_for_long_on_
         assert world.ledger.pids("effect", "post") == [living.pid]
 
 
-async def test_a_frozen_temporal_costs_time_and_doubles_nothing(doomed_world: World, mortal: TemporalServer) -> None:
+async def test_a_frozen_temporal_costs_time_and_doubles_nothing(
+    small_doomed_world: World, mortal: TemporalServer
+) -> None:
     """When it goes on, it takes the running call for dead and gives it out again, while it still runs."""
-    await doomed_world.start_worker()
-    turn = await doomed_world.submit(call("post", after="posted"), call("charge"), say("{result}"))
-    await doomed_world.until_ledger("effect", "post")
+    world = small_doomed_world
+    await world.start_worker()
+    turn = await world.submit(call("post", after="posted"), call("charge"), say("{result}"))
+    await world.until_ledger("effect", "post")
     os.kill(mortal.pid, signal.SIGSTOP)
     await asyncio.sleep(HEARTBEAT_TIMEOUT_S + 2)
     os.kill(mortal.pid, signal.SIGCONT)
-    other = await doomed_world.submit(say("hello"), thread="other")
-    await doomed_world.until_status(other, "completed")
-    doomed_world.ledger.open("posted")
-    await doomed_world.until_status(turn, "completed")
-    assert [len(doomed_world.ledger.keys("effect", tool)) for tool in ("post", "charge")] == [1, 1]
-    assert (await doomed_world.types(turn)).count("tool.started") == 2
+    other = await world.submit(say("hello"), thread="other")
+    await world.until_status(other, "completed")
+    world.ledger.open("posted")
+    await world.until_status(turn, "completed")
+    assert [len(world.ledger.keys("effect", tool)) for tool in ("post", "charge")] == [1, 1]
+    assert (await world.types(turn)).count("tool.started") == 2

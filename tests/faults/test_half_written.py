@@ -4,7 +4,7 @@ from tests.faults.harness.scripts import call, say
 from tests.faults.harness.verify import assert_whole
 from tests.faults.harness.world import World
 
-STATEMENTS = {"sqlite": ("append_head", "append_entry", "append_payload"), "postgres": ("append",)}
+STATEMENTS = {"sqlite": ("append_payload",), "postgres": ("append",)}
 
 
 async def test_a_worker_killed_in_the_middle_of_an_append_leaves_the_last_whole_batch(world: World) -> None:

@@ -14,9 +14,12 @@ async def test_calls_longer_than_every_lease_are_carried_out_once(world: World) 
         await world.start_worker(settings=SHORT)
     tools = ("toil", "grind", "plod")
     calls = {"call": [{"name": tool, "arguments": {"seconds": CALL_S}} for tool in tools]}
-    turn = await world.submit(calls, say("{result}", delay_s=CALL_S, chunk_characters=1_000))
+    turn = await world.submit(calls, say("{result}"))
+    talk = await world.submit(say("a slow answer", delay_s=CALL_S, chunk_characters=1_000), thread="talk")
     await world.until_status(turn, "completed")
+    await world.until_status(talk, "completed")
     for tool in tools:
         assert len(world.ledger.keys("effect", tool)) == 1
-    types = await world.types(turn)
-    assert [types.count(kind) for kind in ("run.claimed", "model.requested", "tool.started")] == [1, 2, 3]
+    counted = ("run.claimed", "model.requested", "tool.started")
+    assert [(await world.types(turn)).count(kind) for kind in counted] == [1, 2, 3]
+    assert [(await world.types(talk)).count(kind) for kind in counted] == [1, 1, 0]

@@ -43,7 +43,13 @@ PYTHONPATH = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH
 AGENTS = "tests.faults.agents:registry"
 PROGRAM = "turnwright.worker.main"
 POLL_S = 0.1
-QUICK = {"sweep_interval_s": 0.25, "stall_s": 1, "sticky_timeout_s": 1, "log_format": "json"}
+QUICK = {
+    "sweep_interval_s": 0.25,
+    "stall_s": 1,
+    "sticky_timeout_s": 1,
+    "workflow_task_timeout_s": 2,
+    "log_format": "json",
+}
 PRODUCTION: Mapping[str, object] = {}
 """Every worker is as in production, but impatient; its leases are production's unless a test gives others."""
 
