@@ -1,13 +1,15 @@
 """JSON schemas of questions: what one may say, and whether an answer fits it.
 
 Rule: validating takes no more time than the limits here allow, reaches for nothing outside, and never
-raises. So references lead to the schema's own definitions and come to an end, and patterns are matched
-by an engine that does not backtrack. What a schema may not say is refused when the question is asked.
+raises. So references lead to the schema's own definitions and are followed a limited number of times, and
+patterns are matched by an engine that does not backtrack. A schema that may not be is refused when it is used
+first, not when somebody answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -23,11 +25,17 @@ from turnwright.journal.json_schema_words import in_words
 SCHEMA_BYTES_MAX: Final = 64 * 1024
 SCHEMA_NODES_MAX: Final = 1_000
 SCHEMA_LEVELS_MAX: Final = 30
+REFERENCES_FOLLOWED_MAX: Final = 2_000
 ANSWER_BYTES_MAX: Final = 256 * 1024
 ANSWER_NODES_MAX: Final = 1_000
 PATTERN_CHARACTERS_MAX: Final = 500
 PROBLEMS_MAX: Final = 20
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+# Older ones differ in what questions hardly use; they are read as the newest.
+DIALECTS: Final = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+)
 
 _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
 _LISTED = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -55,6 +63,10 @@ class _Refused(Exception):
     """The schema may not say this; the message tells its author."""
 
 
+class _Endless(Exception):
+    """Validating takes too many references, or too deep ones."""
+
+
 def check_schema(schema: object) -> str | None:
     """Why this cannot be the schema of a question, in a sentence; None when it can."""
     try:
@@ -71,44 +83,52 @@ def problems(schema: Mapping[str, Any], value: object) -> list[str]:
     """
     refused = check_schema(schema)
     if refused is not None:
-        return [f"the question cannot be answered: {refused}"]
-    if _bytes(value, ANSWER_BYTES_MAX) is None:
-        return [f"the answer must be a JSON value of at most {ANSWER_BYTES_MAX:,} bytes"]
-    if _more_nodes(value, ANSWER_NODES_MAX):
-        return [f"the answer may hold at most {ANSWER_NODES_MAX:,} values"]
+        return [f"nothing fits here: {refused}"]
+    if not _is_json(value, ANSWER_BYTES_MAX) or _more_nodes(value, ANSWER_NODES_MAX):
+        return [f"must be JSON of at most {ANSWER_BYTES_MAX:,} bytes and {ANSWER_NODES_MAX:,} values"]
     try:
-        errors = _Validator(_body(schema), format_checker=_FORMATS).iter_errors(value)
-        said = dict.fromkeys(words for error in errors for words in in_words(error))
-    except RecursionError:
-        return ["the answer is nested too deeply"]
-    listed = list(said)
-    more = len(listed) - PROBLEMS_MAX
-    return listed[:PROBLEMS_MAX] + ([f"and {more} more"] if more > 0 else [])
+        said = list(dict.fromkeys(_said(_body(schema), value)))
+    except _Endless:
+        return ["is nested too deeply"]
+    more = len(said) - PROBLEMS_MAX
+    return said[:PROBLEMS_MAX] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _said(body: Mapping[str, Any], value: object) -> list[str]:
+    _FOLLOWED.set(0)
+    try:
+        errors = _Validator(body, format_checker=_FORMATS).iter_errors(value)
+        return [words for error in errors for words in in_words(error)]
+    except RecursionError as error:
+        raise _Endless from error
 
 
 def _checked(schema: object) -> None:
     if not isinstance(schema, Mapping):
         raise _Refused("a schema is a JSON object")
-    if _bytes(schema, SCHEMA_BYTES_MAX) is None:
+    if not _is_json(schema, SCHEMA_BYTES_MAX):
         raise _Refused(f"the schema must be JSON of at most {SCHEMA_BYTES_MAX:,} bytes")
-    if schema.get("$schema", DIALECT) not in (DIALECT, f"{DIALECT}#"):
-        raise _Refused(f"$schema must be left out or be {DIALECT}")
+    if str(schema.get("$schema", DIALECTS[0])).rstrip("#") not in DIALECTS:
+        raise _Refused(f"$schema must be left out or be {DIALECTS[0]}")
     body = _body(schema)
-    _count(body, body, frozenset(), 0, SCHEMA_NODES_MAX)
+    _count(body, body, 0, SCHEMA_NODES_MAX)
     try:
         Draft202012Validator.check_schema(body)
+        _said(body, {})
     except exceptions.SchemaError as error:
         raise _Refused(f"the schema is not valid: {'; '.join(in_words(error))}") from None
+    except _Endless:
+        raise _Refused("the schema's references lead back to themselves without end") from None
 
 
 def _body(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if name not in _ONLY_AT_THE_TOP}
 
 
-def _count(schema: object, root: Mapping[str, Any], following: frozenset[str], level: int, left: int) -> int:
-    """How many more schemas there may be after this one, each reference counted as what it leads to."""
+def _count(schema: object, root: Mapping[str, Any], level: int, left: int) -> int:
+    """How many more schemas there may be after this one and what is in it."""
     if left <= 0:
-        raise _Refused(f"the schema is too large: at most {SCHEMA_NODES_MAX:,} parts, references written out")
+        raise _Refused(f"the schema is too large: at most {SCHEMA_NODES_MAX:,} parts")
     if level > SCHEMA_LEVELS_MAX:
         raise _Refused(f"the schema is nested too deeply: at most {SCHEMA_LEVELS_MAX} levels")
     left -= 1
@@ -116,12 +136,9 @@ def _count(schema: object, root: Mapping[str, Any], following: frozenset[str], l
         return left
     _check_keywords(schema)
     if "$ref" in schema:
-        reference = str(schema["$ref"])
-        if reference in following:
-            raise _Refused(f"the reference {reference!r} leads back to itself; write its levels out")
-        left = _count(_referred(reference, root), root, following | {reference}, level + 1, left)
+        _check_reference(str(schema["$ref"]), root)
     for part in _parts(schema):
-        left = _count(part, root, following, level + 1, left)
+        left = _count(part, root, level + 1, left)
     return left
 
 
@@ -152,7 +169,7 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[object]:
             yield schema[name]
 
 
-def _referred(reference: str, root: Mapping[str, Any]) -> object:
+def _check_reference(reference: str, root: Mapping[str, Any]) -> None:
     place = reference.split("/")
     if len(place) != 3 or place[0] != "#" or place[1] not in _DEFINITIONS:  # noqa: PLR2004 - "#", "$defs", a name
         raise _Refused(f"the reference {reference!r} must lead to a definition of the schema itself: '#/$defs/name'")
@@ -160,16 +177,13 @@ def _referred(reference: str, root: Mapping[str, Any]) -> object:
     name = unquote(place[2]).replace("~1", "/").replace("~0", "~")
     if not isinstance(definitions, Mapping) or name not in definitions:
         raise _Refused(f"the reference {reference!r} leads nowhere")
-    return definitions[name]
 
 
-def _bytes(value: object, bytes_max: int) -> int | None:
-    """The size of a JSON value; None when it is none, or larger."""
+def _is_json(value: object, bytes_max: int) -> bool:
     try:
-        size = len(encode(value))
+        return len(encode(value)) <= bytes_max
     except (TypeError, ValueError, RecursionError):
-        return None
-    return size if size <= bytes_max else None
+        return False
 
 
 def _more_nodes(value: object, nodes_max: int) -> bool:
@@ -191,6 +205,14 @@ def _matcher(pattern: str) -> SchemaValidator:
     return SchemaValidator(core_schema.str_schema(pattern=pattern))
 
 
+def _reference(validator: Any, reference: str, value: object, schema: object) -> Iterator[Any]:  # noqa: ANN401
+    followed = _FOLLOWED.get() + 1
+    if followed > REFERENCES_FOLLOWED_MAX:
+        raise _Endless
+    _FOLLOWED.set(followed)
+    yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, value, schema) or ()
+
+
 def _pattern(_: object, pattern: str, value: object, __: object) -> Iterator[exceptions.ValidationError]:
     if not isinstance(value, str):
         return
@@ -206,4 +228,5 @@ def _is_time_stamp(value: object) -> bool:
 
 _FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
 _FORMATS.checks("date-time", raises=ValueError)(_is_time_stamp)
-_Validator = extend(Draft202012Validator, {"pattern": _pattern})
+_Validator = extend(Draft202012Validator, {"pattern": _pattern, "$ref": _reference})
+_FOLLOWED: ContextVar[int] = ContextVar("references_followed", default=0)

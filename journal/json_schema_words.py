@@ -42,12 +42,20 @@ def _said(error: _Error) -> list[str]:
         case "enum":
             more = ", …" if len(wanted) > _VALUES_MAX else ""
             return [f"must be one of: {', '.join(str(value) for value in wanted[:_VALUES_MAX])}{more}"]
+        case "additionalProperties" if wanted is False:
+            return [f"may not have {', '.join(_unknown(error))}"]
         case "anyOf" | "oneOf" if error.context:
             return [f"must be one of these: {_alternatives(error.context)}"]
         case str() as keyword if keyword in _BOUNDS:
             return [_BOUNDS[keyword](wanted)]
         case _:
             return [_cut(error.message)]
+
+
+def _unknown(error: _Error) -> list[str]:
+    given: Any = error.instance
+    schema: Any = error.schema
+    return [str(name) for name in given if name not in schema.get("properties", {})]
 
 
 def _types(wanted: str | list[str]) -> str:
