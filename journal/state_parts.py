@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from turnwright.journal.messages import Frozen
 
 Mode = Literal["default", "accept_edits", "explore", "bypass", "dont_ask"]
@@ -46,8 +48,8 @@ class Todo(Frozen):
     description: str = ""
     state: Literal["pending", "in_progress", "completed"] = "pending"
     owner: str | None = None
-    blocks: tuple[str, ...] = ()
-    blocked_by: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = Field(default=(), description="Ids of todos that wait for this one.")
+    blocked_by: tuple[str, ...] = Field(default=(), description="Ids of todos this one waits for.")
 
 
 Settlement = Literal["proposed", "confirmed", "rejected"]
