@@ -20,6 +20,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client as TemporalClient
+from temporalio.service import RPCError
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 START_TIMEOUT_S = 120
@@ -95,7 +96,10 @@ class Fleet:
             request = DescribeTaskQueueRequest(
                 namespace=self._temporal.namespace, task_queue=TaskQueue(name=self._task_queue), task_queue_type=kind
             )
-            found = await self._temporal.workflow_service.describe_task_queue(request)
+            try:
+                found = await self._temporal.workflow_service.describe_task_queue(request)
+            except RPCError:  # it was busy; the next look tells
+                return False
             if not any(_names(poller.identity, process.pid) for poller in found.pollers):
                 return False
         return True

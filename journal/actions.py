@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-StatusFact = Literal["paused", "waiting", "continued", "completed", "failed", "cancelled", "asked"]
+from turnwright.journal.budgets import Budget, Scope, Used
+
+StatusFact = Literal["paused", "waiting", "continued", "completed", "failed", "cancelled", "asked", "over_budget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,24 @@ class Delay:
 
 
 @dataclass(frozen=True, slots=True)
+class OverBudget:
+    """Which budget does not let an operation start, and what of it is used up."""
+
+    scope: Scope
+    over: tuple[str, ...]
+    budget: Budget
+    used: Used
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """A status fact is due; it is appended under the lock, never after it."""
+    """A status fact is due; it is appended under the lock, never after it. `over`: the budget to ask about."""
 
     fact: StatusFact
     code: str = ""
     message: str = ""
     retryable: bool = True
+    over: OverBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnwright.journal import entry_ids
-from turnwright.journal.actions import Action, Record, Work
+from turnwright.journal.actions import Action, OverBudget, Record, Work
 from turnwright.journal.closing import close_open_ends, discard_inputs, effects_unknown
 from turnwright.journal.control import ActiveTurn, SessionControl, ThreadControl
 from turnwright.journal.entries import (
@@ -92,6 +92,9 @@ def _drafts_of(action: Record, control: ThreadControl, active: ActiveTurn) -> li
             return _cancelled(control, active, revision)
         case "failed":
             return _failed(action, control, active, revision)
+        case "over_budget":
+            assert action.over is not None, "it says which"
+            return [_budget_question(active, action.over)]
 
 
 def _status(active: ActiveTurn, payload: Payload) -> Draft:
@@ -102,6 +105,19 @@ def _status(active: ActiveTurn, payload: Payload) -> Draft:
 def _questions(active: ActiveTurn) -> list[Draft]:
     lost = [c for c in active.calls if c.state == "unknown" and active.asked_about(c.call_id) is None]
     return [unknown_outcome(active, c.call_id) for c in lost if not c.reconcilable]
+
+
+def _budget_question(active: ActiveTurn, over: OverBudget) -> Draft:
+    """The question whether a used-up budget is raised."""
+    interaction_id = entry_ids.budget(active.turn_id, active.status.revision)
+    asked = {
+        "scope": over.scope,
+        "over": list(over.over),
+        "budget": over.budget.model_dump(exclude_none=True),
+        "used": over.used.model_dump(),
+    }
+    payload = InteractionRequested(interaction_id=interaction_id, kind="budget", asked=asked)
+    return Draft(f"{interaction_id}/asked", payload, turn_id=active.turn_id, step=active.step)
 
 
 def unknown_outcome(active: ActiveTurn, call_id: str) -> Draft:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from turnwright.journal.messages import Frozen
+from turnwright.journal.state_parts import PermissionState
 
 Effect = Literal["read", "idempotent", "once"]
 
@@ -23,8 +24,19 @@ class Limits(Frozen):
     model_attempts_max: int = Field(default=5, ge=1)
 
 
+class ApprovalTerms(Frozen):
+    """How long a person has to approve a call, in seconds (None: for ever), and what the end of that means."""
+
+    deadline_s: float | None = Field(default=None, gt=0)
+    on_expiry: Literal["expired", "approve"] = "expired"
+
+
 class ToolSpec(Frozen):
-    """A tool as the model and the journal know it. `parameters` is a JSON schema of type object."""
+    """A tool as the model and the journal know it. `parameters` is a JSON schema of type object.
+
+    `paths` names the arguments that are file paths, `command` the one that is a shell command line; `checked`:
+    the tool has a check of its own that says whether a call may run.
+    """
 
     name: str
     description: str = ""
@@ -33,6 +45,9 @@ class ToolSpec(Frozen):
     reconcilable: bool = False
     timeout_s: float = Field(default=600.0, gt=0)
     group: str | None = None
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    checked: bool = False
 
 
 class AgentDefinition(Frozen):
@@ -45,6 +60,8 @@ class AgentDefinition(Frozen):
     limits: Limits = Limits()
     model_settings: dict[str, Any] = Field(default_factory=dict)
     base_url: str | None = None
+    permissions: PermissionState = PermissionState()
+    approvals: ApprovalTerms = ApprovalTerms()
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, if the agent has it."""

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from turnwright.journal.agents import AgentDefinition, Effect
+from turnwright.journal.agents import AgentDefinition, Effect, ToolSpec
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.messages import Block, Media, Message, Text, Usage
+from turnwright.journal.permissions.change import PermissionChange
+from turnwright.journal.permissions.facts import CallFacts
+from turnwright.journal.state_ops import StateOp
 
 IfBusy = Literal["enqueue", "reject", "interrupt"]
 
@@ -45,6 +49,7 @@ class Submit(ClientCommand):
     input: Message
     if_busy: IfBusy = "enqueue"
     on_failure: OnFailure | None = None
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,43 @@ class CloseThread(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetPermissions(ClientCommand):
+    """Change what the thread's agent may do."""
+
+    change: PermissionChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBudget(ClientCommand):
+    """Say what the thread, or each of its `turns` to come, may use; what is left out of it is without bound."""
+
+    scope: Literal["thread", "turns"]
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeState(ClientCommand):
+    """Do one operation on tasks, plan or tool groups."""
+
+    op: StateOp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateState(ClientCommand):
+    """Replace fields of the state, as it was read at the entry `expected_seq`."""
+
+    expected_seq: int
+    changes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClearContext(ClientCommand):
+    """Begin the conversation anew; with `expected_seq`, only if nothing came since that entry."""
+
+    expected_seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EraseEntry(ClientCommand):
     """Erase the content of an entry for good; that it was there stays."""
 
@@ -176,6 +218,13 @@ class CloseSession(ClientCommand):
     """Take no new turn anywhere in the session."""
 
     mode: CloseMode = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSessionBudget(ClientCommand):
+    """Say what all threads of the session may use together."""
+
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,16 +265,59 @@ class Claiming(RunCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestModel(Claiming):
-    """Claim the step's model call."""
+    """Claim the step's model call; what it will probably use is reserved."""
 
     model: str = ""
+    reserve: Used = Used()
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """What the worker knows of a tool the model calls; absent for a tool the agent does not have.
+
+    `inactive_group`: the tool is in this group, which is not activated, so the model was not offered it.
+    """
+
+    effect: Effect = "once"
+    reconcilable: bool = False
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    checked: bool = False
+    parameters: dict[str, Any] = field(default_factory=dict)
+    inactive_group: str | None = None
+
+    @classmethod
+    def of(cls, tool: ToolSpec, *, active: bool = True) -> CallSpec:
+        """What there is to know of a tool."""
+        group = None if active else tool.group
+        return cls(
+            tool.effect, tool.reconcilable, tool.paths, tool.command, tool.checked, tool.parameters, group
+        )  # fmt: skip
+
+    def as_asked(self) -> dict[str, Any]:
+        """What a question about a call keeps of it, so that edited arguments can be checked."""
+        return {"paths": list(self.paths), "command": self.command, "parameters": self.parameters}
+
+    @classmethod
+    def of_asked(cls, effect: Effect, asked: object) -> CallSpec:
+        """What a question kept; nothing, if that was erased."""
+        kept: dict[str, Any] = asked if isinstance(asked, dict) else {}
+        return cls(
+            effect,
+            paths=tuple(kept.get("paths", ())),
+            command=kept.get("command"),
+            parameters=kept.get("parameters", {}),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTool(Claiming):
-    """Claim a tool call."""
+    """Claim a tool call. `spec` None: the worker cannot find the call any more, and will say so."""
 
     call_id: str
+    spec: CallSpec | None = None
+    facts: CallFacts | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,17 +333,13 @@ class Testimony(RunCommand):
     blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CallSpec:
-    """What the worker knows of a tool the model calls; absent for a tool the agent does not have."""
-
-    effect: Effect = "once"
-    reconcilable: bool = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RespondModel(Testimony):
-    """The model answered. `tools` holds the specs of the tools the agent has, by name."""
+    """The model answered.
+
+    `tools` holds the specs of the tools the agent has, by name; `facts` what was found out about each call, in
+    the order of the calls.
+    """
 
     blocks: tuple[Block, ...]
     usage: Usage
@@ -259,6 +347,7 @@ class RespondModel(Testimony):
     model: str = ""
     duration_ms: int = 0
     tools: dict[str, CallSpec] = field(default_factory=dict)
+    facts: tuple[CallFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,15 +370,30 @@ class InterruptModel(Testimony):
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a tool wants to know from outside instead of giving a result itself."""
+
+    kind: Literal["form", "external"]
+    asked: dict[str, Any]
+    deadline_s: float | None = None
+    on_expiry: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishTool(Testimony):
-    """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran."""
+    """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran.
+
+    `ops` change the thread's state together with the result; `asks` goes with the outcome `deferred`.
+    """
 
     call_id: str
     outcome: ToolOutcome
     output: tuple[Text | Media, ...] = ()
     duration_ms: int = 0
     effect_unknown: bool = False
+    ops: tuple[StateOp, ...] = ()
+    asks: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,7 +405,9 @@ class SettleCall(Testimony):
     output: tuple[Text | Media, ...] = ()
 
 
-SessionCommand: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession
+SessionCommand: TypeAlias = (
+    CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
+)
 
 
 @dataclass(frozen=True, slots=True)

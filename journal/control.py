@@ -10,14 +10,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from turnwright.journal.agents import Effect, Limits
+from turnwright.journal.agents import ApprovalTerms, Effect, Limits
+from turnwright.journal.budgets import Budget, Scope, Used
+from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.entries.turn import CancelSource, OnFailure
 from turnwright.journal.messages import Frozen
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
 
-REDUCER_VERSION = 1
+REDUCER_VERSION = 2
 
-CallState = Literal["ready", "asking", "running", "unknown", "closed"]
+CallState = Literal["ready", "asking", "running", "deferred", "unknown", "closed"]
 
 
 class PauseFlag(Frozen):
@@ -38,7 +41,10 @@ class Claim(Frozen):
 
 
 class ModelOperation(Frozen):
-    """The open model call of a step. `failures` counts attempts that failed, by class."""
+    """The open model call of a step. `failures` counts attempts that failed, by class.
+
+    `reserved` is what the running attempt is expected to use.
+    """
 
     step: int
     ordinal: int = 0
@@ -46,13 +52,15 @@ class ModelOperation(Frozen):
     failures: dict[str, int] = Field(default_factory=dict)
     lost: int = 0
     retry_at_us: int = 0
+    reserved: Used = Used()
 
 
 class CallOperation(Frozen):
     """One tool call of the active step.
 
     `written_off`: somebody said "run again" about the attempts up to this ordinal, so what they still bring
-    is late. `unsure`: it was closed without anybody knowing whether it had its effect.
+    is late. `unsure`: it was closed without anybody knowing whether it had its effect. `approved`: a person
+    allowed it with the arguments of `digest`; `asks` counts how often somebody was asked.
     """
 
     call_id: str
@@ -66,13 +74,16 @@ class CallOperation(Frozen):
     lost: int = 0
     written_off: int = 0
     unsure: bool = False
+    approved: bool = False
+    asks: int = 0
 
 
 class OpenInteraction(Frozen):
-    """A question nobody has answered yet."""
+    """A question nobody has answered yet. `scope`: whose budget a question about a budget is about."""
 
     interaction_id: str
-    kind: str
+    kind: InteractionKind
+    scope: Scope | None = None
     call_id: str | None = None
     deadline_us: int | None = None
     on_expiry: str | None = None
@@ -90,7 +101,8 @@ class ActiveTurn(Frozen):
     """The turn at the head, from its start to its end.
 
     `inputs` counts what was accepted for it and no model has been sent yet; `answer` is the message
-    that ends the turn unless something new came in.
+    that ends the turn unless something new came in. `used` counts since this start of the turn, `budget` is its
+    own (None: the thread's for its turns), `busy_since_us` is when the operations that run now began.
     """
 
     status: TurnStatus
@@ -103,7 +115,9 @@ class ActiveTurn(Frozen):
     failing: Failing | None = None
     cancel: CancelSource | None = None
     cancelled_by: str = ""
-    tokens: int = 0
+    used: Used = Used()
+    budget: Budget | None = None
+    busy_since_us: int | None = None
     tool_time_ms: int = 0
     idle_runs: int = 0
     first_step: int = 0
@@ -146,7 +160,8 @@ class ThreadControl(Frozen):
     """What decides about a thread. `epoch` and `run` name the newest run that claimed a turn.
 
     `failed` is the turn that ended last, while it may be retried; `failed_inputs` counts what it was given and
-    no model was sent, which waits for the retry.
+    no model was sent, which waits for the retry. `planning`: a plan is active, so the agent may only look.
+    `turn_budget` is that of each turn without one of its own, `used` what the thread used since it began.
     """
 
     reducer_version: int = REDUCER_VERSION
@@ -154,6 +169,12 @@ class ThreadControl(Frozen):
     opened: bool = False
     closed: bool = False
     limits: Limits = Limits()
+    permissions: PermissionState = PermissionState()
+    approvals: ApprovalTerms = ApprovalTerms()
+    planning: bool = False
+    budget: Budget | None = None
+    turn_budget: Budget | None = None
+    used: Used = Used()
     on_failure: OnFailure = "continue"
     pause: PauseFlag = PauseFlag()
     epoch: int = 0
@@ -177,6 +198,7 @@ class SessionControl(Frozen):
     created: bool = False
     title: str | None = None
     closed: bool = False
+    budget: Budget | None = None
     pause: PauseFlag = PauseFlag()
     cancelled_seq: int = 0
     cancelled_by: str = ""

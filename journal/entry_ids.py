@@ -41,6 +41,16 @@ def call(turn_id: str, step: int, index: int) -> str:
     return f"{turn_id[2:14]}-{step}-{index}"
 
 
+def approval(turn_id: str, call_id: str, asks: int) -> str:
+    """The question whether a call may run; it may be asked again about other arguments."""
+    return f"q-{turn_id[2:14]}-{call_id}-may-{asks}"
+
+
+def budget(turn_id: str, revision: int) -> str:
+    """The question about a budget that was used up at that revision of the turn."""
+    return f"q-{turn_id[2:14]}-budget-{revision}"
+
+
 def interaction(turn_id: str, call_id: str, ordinal: int) -> str:
     """The question about an attempt of a call."""
     return f"q-{turn_id[2:14]}-{call_id}-{ordinal}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from turnwright.journal.budgets import Used
 from turnwright.journal.control import (
     ActiveTurn,
     CallOperation,
@@ -19,6 +20,7 @@ from turnwright.journal.control import (
     ThreadControl,
 )
 from turnwright.journal.entries import (
+    BudgetChanged,
     Entry,
     InputApplied,
     InputDiscarded,
@@ -32,7 +34,10 @@ from turnwright.journal.entries import (
     ModelLate,
     ModelRequested,
     ModelResponded,
+    PermissionsChanged,
+    PlanChanged,
     RunClaimed,
+    StateUpdated,
     ThreadClosed,
     ThreadForked,
     ThreadOpened,
@@ -49,27 +54,47 @@ from turnwright.journal.entries import (
     TurnRetried,
     TurnStarted,
 )
-from turnwright.journal.messages import ToolCall
+from turnwright.journal.messages import ToolCall, Usage
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
 _NO_PROGRESS = (RunClaimed, ModelRequested, ToolStarted, TurnStarted, ThreadOpened, InputApplied)
-_ATTEMPT_ONLY = frozenset({"lost", "drained"})
+_HANDED_OVER = frozenset({"lost", "drained"})
 
 
 def evolve_control(control: ThreadControl, entry: Entry) -> ThreadControl:
     """The control after a committed entry (or one about to be: position and hash are not read)."""
     control = control.model_copy(update={"seq": entry.seq})
     control = _on_thread(control, entry)
-    active = control.active
-    if active is None or entry.turn_id != active.turn_id:
-        return control
-    active = _on_active(active, entry)
+    before = control.active
+    if before is None or entry.turn_id != before.turn_id:
+        return _count_late(control, entry)
+    active = _timed(before, _on_active(before, entry), entry.at_us)
+    if active.used != before.used:
+        control = control.model_copy(update={"used": control.used + (active.used - before.used)})
     if active.status.phase in FINISHED:
         failed = active.status.phase == "failed"
         kept = {"failed": active.status, "failed_inputs": active.inputs} if failed else _NOT_FAILED
         return control.model_copy(update={"active": None, **kept})
     return control.model_copy(update={"active": active})
+
+
+def _count_late(control: ThreadControl, entry: Entry) -> ThreadControl:
+    """What an attempt of an earlier turn used counts for the thread."""
+    usage: Usage | None = getattr(entry.payload, "usage", None)
+    if not isinstance(entry.payload, ModelLate) or usage is None or usage == Usage():
+        return control
+    return control.model_copy(update={"used": control.used.plus(usage)})
+
+
+def _timed(before: ActiveTurn, after: ActiveTurn, at_us: int) -> ActiveTurn:
+    """With the time counted during which an operation runs; two at once count once."""
+    if after.busy == (before.busy_since_us is not None):
+        return after
+    if after.busy:
+        return after.model_copy(update={"busy_since_us": at_us})
+    spent = Used(wall_us=max(0, at_us - (before.busy_since_us or at_us)))
+    return after.model_copy(update={"busy_since_us": None, "used": after.used + spent})
 
 
 def _on_thread(control: ThreadControl, entry: Entry) -> ThreadControl:
@@ -90,9 +115,9 @@ def _on_active(active: ActiveTurn, entry: Entry) -> ActiveTurn:
 def _without_progress(entry: Entry) -> bool:
     payload = entry.payload
     if isinstance(payload, ModelInterrupted):
-        return payload.reason in _ATTEMPT_ONLY
+        return payload.reason in _HANDED_OVER
     if isinstance(payload, ToolFinished):
-        return payload.outcome in _ATTEMPT_ONLY
+        return payload.outcome in _HANDED_OVER
     return isinstance(payload, _NO_PROGRESS)
 
 
@@ -111,8 +136,9 @@ def _started(control: ThreadControl, entry: Entry, payload: TurnStarted) -> dict
         queued_seq=payload.queued_seq,
         session_seq=payload.session_seq,
         steps=payload.steps,
+        budget=payload.budget,
     )
-    active = ActiveTurn(status=status, step=payload.steps, first_step=payload.steps)
+    active = ActiveTurn(status=status, step=payload.steps, first_step=payload.steps, budget=payload.budget)
     return {"queued": control.queued - 1, "active": active, **_NOT_FAILED}
 
 
@@ -125,9 +151,36 @@ def _discarded(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any
     return {"failed_inputs": 0} if failed is not None and failed.turn_id == entry.turn_id else {}
 
 
+def _opened(_: ThreadControl, __: Entry, payload: ThreadOpened | ThreadForked) -> dict[str, Any]:
+    agent = payload.agent
+    return {
+        "opened": True,
+        "limits": agent.limits,
+        "permissions": agent.permissions,
+        "approvals": agent.approvals,
+    }
+
+
+def _budget_changed(control: ThreadControl, entry: Entry, payload: BudgetChanged) -> dict[str, Any]:
+    budget = payload.budget if payload.budget.bounded else None
+    match payload.scope:
+        case "thread":
+            return {"budget": budget}
+        case "turns":
+            return {"turn_budget": budget}
+        case "turn":
+            active = control.turn(entry.turn_id or "")
+            return {} if active is None else {"active": active.model_copy(update={"budget": payload.budget})}
+
+
+def _state_updated(_: ThreadControl, __: Entry, payload: StateUpdated) -> dict[str, Any]:
+    plan = payload.changes.get("plan")
+    return {"planning": bool(plan.get("active", False))} if isinstance(plan, dict) else {}
+
+
 _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
-    ThreadOpened: lambda _, __, p: {"opened": True, "limits": p.agent.limits},
-    ThreadForked: lambda _, __, p: {"opened": True, "limits": p.agent.limits},
+    ThreadOpened: _opened,
+    ThreadForked: _opened,
     ThreadClosed: lambda _, __, ___: {"closed": True},
     ThreadPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source)},
     ThreadResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
@@ -140,6 +193,10 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     InputInjected: lambda c, _, __: {"injected": c.injected + 1},
     InputApplied: lambda _, __, ___: {"injected": 0},
     InputDiscarded: _discarded,
+    PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
+    PlanChanged: lambda _, __, p: {"planning": p.plan.active},
+    StateUpdated: _state_updated,
+    BudgetChanged: _budget_changed,
 }
 
 
@@ -155,9 +212,10 @@ def _model_requested(active: ActiveTurn, entry: Entry, payload: ModelRequested) 
     model = active.model
     fresh = model is None or model.step != step
     base = ModelOperation(step=step) if fresh or model is None else model
-    model = base.model_copy(update={"ordinal": payload.ordinal, "claim": _claim(entry, payload)})
-    changes: dict[str, Any] = {"model": model, "step": step, "answer": None}
-    return changes | {"calls": ()} if fresh else changes
+    reserved = Used(tokens=payload.reserved_tokens, cost_microusd=payload.reserved_microusd)
+    claimed = {"ordinal": payload.ordinal, "claim": _claim(entry, payload), "reserved": reserved}
+    changes: dict[str, Any] = {"model": base.model_copy(update=claimed), "step": step, "answer": None}
+    return changes | {"calls": (), "used": active.used + Used(steps=1)} if fresh else changes
 
 
 def _waits_for_retry(active: ActiveTurn, entry: Entry) -> bool:
@@ -172,7 +230,7 @@ def _model_responded(active: ActiveTurn, entry: Entry, payload: ModelResponded) 
         "model": None,
         "answer": None if calls else entry.entry_id,
         "failing": None,
-        "tokens": active.tokens + payload.usage.total_tokens,
+        "used": active.used.plus(payload.usage),
     }
 
 
@@ -186,7 +244,7 @@ _HOPELESS = frozenset({"invalid", "context_length", "refused"})
 
 def _model_failed(active: ActiveTurn, _: Entry, payload: ModelFailed) -> dict[str, Any]:
     model = active.model
-    changes: dict[str, Any] = {"tokens": active.tokens + payload.usage.total_tokens}
+    changes: dict[str, Any] = {"used": active.used.plus(payload.usage)}
     if model is None:
         return changes
     failures = model.failures | {payload.failure: model.failures.get(payload.failure, 0) + 1}
@@ -202,7 +260,7 @@ def _model_failed(active: ActiveTurn, _: Entry, payload: ModelFailed) -> dict[st
 
 def _model_interrupted(active: ActiveTurn, _: Entry, payload: ModelInterrupted) -> dict[str, Any]:
     model = active.model
-    changes: dict[str, Any] = {"tokens": active.tokens + payload.usage.total_tokens}
+    changes: dict[str, Any] = {"used": active.used.plus(payload.usage)}
     if model is not None:
         update = _attempt_over(active, payload.ordinal)
         update["lost"] = model.lost + (payload.reason == "lost")
@@ -221,7 +279,8 @@ def _tool_decided(active: ActiveTurn, _: Entry, payload: ToolDecided) -> dict[st
     if not known and state == "closed":
         return {}  # its result stands in the same batch, and its name may be anything a model makes up
     if known:
-        return _with_call(active, payload.call_id, state=state, digest=payload.arguments_digest)
+        decided = {"state": state, "digest": payload.arguments_digest, "approved": payload.decision == "allow"}
+        return _with_call(active, payload.call_id, **decided)
     call = CallOperation(
         call_id=payload.call_id,
         name=payload.name,
@@ -234,8 +293,8 @@ def _tool_decided(active: ActiveTurn, _: Entry, payload: ToolDecided) -> dict[st
 
 
 def _tool_started(active: ActiveTurn, entry: Entry, payload: ToolStarted) -> dict[str, Any]:
-    claim = _claim(entry, payload)
-    return _with_call(active, payload.call_id, state="running", ordinal=payload.ordinal, claim=claim)
+    running = {"state": "running", "ordinal": payload.ordinal, "claim": _claim(entry, payload)}
+    return _with_call(active, payload.call_id, **running) | {"used": active.used + Used(tool_calls=1)}
 
 
 def _tool_finished(active: ActiveTurn, _: Entry, payload: ToolFinished) -> dict[str, Any]:
@@ -243,7 +302,9 @@ def _tool_finished(active: ActiveTurn, _: Entry, payload: ToolFinished) -> dict[
     if call is None:
         return {}
     spent = {"tool_time_ms": active.tool_time_ms + payload.duration_ms}
-    if payload.outcome not in _ATTEMPT_ONLY:
+    if payload.outcome == "deferred":
+        return spent | _with_call(active, call.call_id, state="deferred", claim=None)
+    if payload.outcome not in _HANDED_OVER:
         unsure = payload.effect_unknown
         return spent | _with_call(active, call.call_id, state="closed", claim=None, unsure=unsure)
     if payload.ordinal != call.ordinal:
@@ -264,16 +325,23 @@ def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[
     interaction = OpenInteraction(
         interaction_id=payload.interaction_id,
         kind=payload.kind,
+        scope=payload.asked.get("scope") if payload.kind == "budget" else None,
         call_id=payload.call_id,
         deadline_us=payload.deadline_us,
         on_expiry=payload.on_expiry,
     )
-    return {"interactions": (*active.interactions, interaction)}
+    call = active.call(payload.call_id or "")
+    asked = {} if call is None else _with_call(active, call.call_id, asks=call.asks + 1)
+    return asked | {"interactions": (*active.interactions, interaction)}
 
 
 def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | InteractionExpired) -> dict[str, Any]:
+    question = active.interaction(payload.interaction_id)
     left = tuple(i for i in active.interactions if i.interaction_id != payload.interaction_id)
-    return {"interactions": left}
+    if question is None or question.kind != "budget" or payload.resolution != "fail":
+        return {"interactions": left}
+    message = f"the budget of the {question.scope or 'turn'} is used up"
+    return {"interactions": left, "failing": Failing(code="budget", message=message)}
 
 
 _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
@@ -286,7 +354,7 @@ _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
     ModelResponded: _model_responded,
     ModelFailed: _model_failed,
     ModelInterrupted: _model_interrupted,
-    ModelLate: lambda a, _, p: {"tokens": a.tokens + p.usage.total_tokens},
+    ModelLate: lambda a, _, p: {"used": a.used.plus(p.usage)},
     ToolDecided: _tool_decided,
     ToolStarted: _tool_started,
     ToolFinished: _tool_finished,

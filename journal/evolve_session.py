@@ -8,6 +8,7 @@ from typing import Any
 from turnwright.journal.control import PauseFlag, SessionControl
 from turnwright.journal.entries import (
     Entry,
+    SessionBudgetChanged,
     SessionCancelled,
     SessionClosed,
     SessionCreated,
@@ -34,4 +35,5 @@ _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
     SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     SessionCancelled: lambda _, e, p: {"cancelled_seq": e.seq, "cancelled_by": p.principal},
     SessionClosed: _closed,
+    SessionBudgetChanged: lambda _, __, p: {"budget": p.budget if p.budget.bounded else None},
 }

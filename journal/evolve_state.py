@@ -29,13 +29,14 @@ from turnwright.journal.entries import (
     ThreadForked,
     ThreadImported,
     ThreadOpened,
+    ToolDecided,
     ToolFinished,
     ToolReconciled,
     ToolsChanged,
     TurnQueued,
     TurnStarted,
 )
-from turnwright.journal.messages import Block, Message, Outcome, Text, ToolResult, Usage
+from turnwright.journal.messages import Block, Message, Outcome, Text, ToolCall, ToolResult, Usage
 
 UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
 INTERRUPTED_TEXT = "The call was interrupted before it finished."
@@ -97,26 +98,45 @@ def _used(
     return {"usage": state.usage.plus(entry.turn_id, payload.usage)}
 
 
+def _decided(state: AgentState, _: Entry, payload: ToolDecided) -> dict[str, Any]:
+    """Arguments that were edited by whoever approved the call: they are what runs."""
+    if payload.arguments is None:
+        return {}
+    changes = {"arguments": payload.arguments, "malformed": None, "edited": True}
+
+    def edited(block: Block) -> Block:
+        ours = isinstance(block, ToolCall) and block.id == payload.call_id
+        return block.model_copy(update=changes) if ours else block
+
+    context = tuple(
+        m.model_copy(update={"blocks": tuple(edited(b) for b in m.blocks)})
+        if any(c.id == payload.call_id for c in m.calls)
+        else m
+        for m in state.context
+    )
+    return {"context": context}
+
+
 def _finished(state: AgentState, entry: Entry, payload: ToolFinished) -> dict[str, Any]:
-    if payload.outcome == "lost" or payload.outcome == "drained":  # noqa: PLR1714 - mypy narrows only this
+    outcome = payload.outcome
+    if outcome == "lost" or outcome == "drained" or outcome == "deferred":  # noqa: PLR1714 - mypy narrows only this
         return {}
     output = payload.output
-    if not output and payload.outcome in ("unknown", "interrupted"):
-        output = (Text(text=UNKNOWN_TEXT if payload.outcome == "unknown" else INTERRUPTED_TEXT),)
-    return _result(state, entry, payload.call_id, payload.name, payload.outcome, output)
+    if not output and outcome in ("unknown", "interrupted"):
+        output = (Text(text=UNKNOWN_TEXT if outcome == "unknown" else INTERRUPTED_TEXT),)
+    result = ToolResult(id=payload.call_id, name=payload.name, output=output, outcome=outcome, by=payload.by)
+    return _with_result(state, entry, result)
 
 
 def _reconciled(state: AgentState, entry: Entry, payload: ToolReconciled) -> dict[str, Any]:
     if payload.outcome == "run_again":
         return {}
     outcome: Outcome = "success" if payload.outcome == "succeeded" else "error"
-    return _result(state, entry, payload.call_id, payload.name, outcome, payload.output)
+    result = ToolResult(id=payload.call_id, name=payload.name, output=payload.output, outcome=outcome)
+    return _with_result(state, entry, result)
 
 
-def _result(
-    state: AgentState, entry: Entry, call_id: str, name: str, outcome: Outcome, output: tuple[Any, ...]
-) -> dict[str, Any]:
-    result = ToolResult(id=call_id, name=name, output=output, outcome=outcome)
+def _with_result(state: AgentState, entry: Entry, result: ToolResult) -> dict[str, Any]:
     return {"context": (*state.context, _message(entry, "tool", (result,)))}
 
 
@@ -166,7 +186,7 @@ def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
 _IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "tasks", "tools"})
 
 _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
-    ThreadOpened: lambda _, __, p: {"agent": p.agent},
+    ThreadOpened: lambda _, __, p: {"agent": p.agent, "permissions": p.agent.permissions},
     ThreadForked: lambda _, __, p: {"agent": p.agent},
     ThreadImported: _imported,
     TurnQueued: lambda s, e, p: _pending(s, e, p.input),
@@ -179,6 +199,7 @@ _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ModelInterrupted: _interrupted,
     ModelFailed: _used,
     ModelLate: _used,
+    ToolDecided: _decided,
     ToolFinished: _finished,
     ToolReconciled: _reconciled,
     ContextCompacted: _compacted,

@@ -8,9 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
 
-from turnwright.journal.entries import Entry
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.budgets import Used
+from turnwright.journal.entries import Entry, InteractionRequested
 from turnwright.journal.turn_status import TurnStatus, evolve_status
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """What the `interactions` table knows of a question, open or not; `principal` is who settled it."""
+
+    interaction_id: str
+    turn_id: str
+    state: Literal["open", "resolved", "expired", "cancelled"]
+    resolution: str | None = None
+    principal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +36,9 @@ class Facts:
     `expired`: no beat for the lease and the grace after it, so even a `once` call is given up.
     `turn`: the row of the turn the command names. `front`: the first queued turn. `queue`: queued
     turns the command or the session's cancel concerns, a bounded number of them.
+    `question` and `asked`: the row of the question the command answers, and its entry's payload (None: erased).
+    `state`: the agent's state, for commands that change a part of it. `session_used`: what the session's
+    threads used and reserved, where its budget counts; None: it has none, or nothing may start here.
     """
 
     now_us: int
@@ -30,6 +48,15 @@ class Facts:
     turn: TurnStatus | None = None
     front: TurnStatus | None = None
     queue: tuple[TurnStatus, ...] = ()
+    question: QuestionRow | None = None
+    asked: InteractionRequested | None = None
+    state: AgentState | None = None
+    session_used: Used | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The store's time, UTC."""
+        return datetime.fromtimestamp(self.now_us / 1_000_000, UTC)
 
     def after(self, entries: Iterable[Entry]) -> Facts:
         """The facts once these entries are committed: rows follow their entries.

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 
 Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["success", "error", "denied", "interrupted", "unknown"]
+Denier = Literal["person", "rule"]
 
 
 class Frozen(BaseModel):
@@ -60,13 +61,17 @@ class Thinking(BlockBase):
 
 
 class ToolCall(BlockBase):
-    """A call the model asks for. `malformed` is its argument text when that was no JSON object."""
+    """A call the model asks for. `malformed` is its argument text when that was no JSON object.
+
+    `edited`: whoever approved the call gave it these arguments; what the model asked for is in its own entry.
+    """
 
     type: Literal["tool_call"] = "tool_call"
     id: str
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     malformed: str | None = None
+    edited: bool = False
 
 
 class Media(BlockBase):
@@ -79,13 +84,14 @@ class Media(BlockBase):
 
 
 class ToolResult(BlockBase):
-    """What became of a call."""
+    """What became of a call. `by`: who denied it, if it was denied; a `rule` is nobody's choice."""
 
     type: Literal["tool_result"] = "tool_result"
     id: str
     name: str
     output: tuple[Text | Media, ...] = ()
     outcome: Outcome = "success"
+    by: Denier = "person"
 
 
 Block = Annotated[Text | Thinking | ToolCall | ToolResult | Media, Field(discriminator="type")]

@@ -12,6 +12,7 @@ from turnwright.journal.actions import (
     Delay,
     ModelOp,
     Op,
+    OverBudget,
     Park,
     ReconcileOp,
     Record,
@@ -20,8 +21,10 @@ from turnwright.journal.actions import (
     ToolOp,
     Work,
 )
+from turnwright.journal.budgets import Used
 from turnwright.journal.control import ActiveTurn, CallOperation, Failing, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
+from turnwright.journal.spending import over_budget
 
 RUNS_WITHOUT_PROGRESS_MAX = 5
 ATTEMPTS_LOST_MAX = 10
@@ -35,8 +38,33 @@ def plan(control: ThreadControl, session: SessionControl, facts: Facts, turn_id:
     for rule in (_cancelling, _ended, _failing, _held, _calls, _next_model_call):
         action = rule(control, session, facts, active)
         if action is not None:
-            return action
+            return _within_budget(control, session, facts, action)
     return Work(running=running_ops(active))
+
+
+def _within_budget(control: ThreadControl, session: SessionControl, facts: Facts, action: Action) -> Action:
+    """The action without what a budget does not let start; if that leaves nothing, somebody is asked."""
+    if not isinstance(action, Work) or not action.start:
+        return action
+    start, over = _affordable(control, session, facts, action.start)
+    if start or action.running or over is None:
+        return Work(start, action.running)
+    return Record("over_budget", over=over)
+
+
+def _affordable(
+    control: ThreadControl, session: SessionControl, facts: Facts, ops: tuple[Op, ...]
+) -> tuple[tuple[Op, ...], OverBudget | None]:
+    """The operations that may start, and what stands against another; each counts for those behind it."""
+    start: list[Op] = []
+    against: OverBudget | None = None
+    for op in ops:
+        before = Used(tool_calls=sum(isinstance(o, ToolOp) for o in start))
+        over = over_budget(control, session, facts, op, before)
+        if over is None:
+            start.append(op)
+        against = against or over
+    return tuple(start), against
 
 
 def running_ops(active: ActiveTurn) -> tuple[Op, ...]:
@@ -96,7 +124,7 @@ def _stuck(active: ActiveTurn) -> Failing | None:
 def _over_limit(control: ThreadControl, active: ActiveTurn) -> Failing | None:
     limits = control.limits
     over = {
-        "max_tokens": limits.max_tokens is not None and active.tokens >= limits.max_tokens,
+        "max_tokens": limits.max_tokens is not None and active.used.tokens >= limits.max_tokens,
         "tool_time": limits.tool_time_s is not None and active.tool_time_ms >= limits.tool_time_s * 1000,
         "max_steps": active.model is None and _all_closed(active) and active.steps_used >= limits.max_steps,
     }
@@ -118,7 +146,7 @@ def _held(control: ThreadControl, session: SessionControl, _: Facts, active: Act
 
 
 def _calls(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
-    if active.model is not None or (_all_closed(active) and not active.interactions):
+    if not active.interactions and (active.model is not None or _all_closed(active)):
         return Record("continued") if active.status.phase == "waiting" else None
     if any(_needs_question(active, call) for call in active.calls):
         return Record("asked")
@@ -138,7 +166,7 @@ def _needs_question(active: ActiveTurn, call: CallOperation) -> bool:
 
 
 def _op_of(active: ActiveTurn, call: CallOperation) -> Op | None:
-    if any(other.state == "asking" for other in active.calls):
+    if any(other.state == "asking" for other in active.calls) or any(q.kind == "budget" for q in active.interactions):
         return None
     if call.state == "ready":
         return ToolOp(active.step, call.call_id, call.ordinal + 1)

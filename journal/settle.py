@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from turnwright.journal import entry_ids
+from turnwright.journal.budgets import exhausted
 from turnwright.journal.closing import discard_inputs, forsake_failed
 from turnwright.journal.control import (
     ActiveTurn,
@@ -21,6 +22,7 @@ from turnwright.journal.control import (
 from turnwright.journal.entries import (
     Draft,
     InteractionExpired,
+    InteractionResolved,
     ModelInterrupted,
     Payload,
     ToolDecided,
@@ -30,6 +32,7 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.facts import Facts
 from turnwright.journal.messages import Text
+from turnwright.journal.spending import budgets, spent
 from turnwright.journal.turn_status import TurnStatus, status_draft
 
 NOBODY_ANSWERED_TEXT = "Nobody answered in time, so this call was not run."
@@ -42,6 +45,7 @@ def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> lis
     active = control.active
     if active is not None:
         drafts += _expired(active, facts)
+        drafts += _given_room(control, session, facts, active)
         drafts += _given_up(active, facts)
         drafts += _cancelled_by_session(active, session)
     for turn in _at_risk(facts):
@@ -78,12 +82,28 @@ def _expired(active: ActiveTurn, facts: Facts) -> list[Draft]:
     due = [q for q in active.interactions if q.deadline_us is not None and q.deadline_us <= facts.now_us]
     drafts: list[Draft] = []
     for question in due:
-        resolution = question.on_expiry or "expired"
+        resolution = question.on_expiry or ("fail" if question.kind == "budget" else "expired")
         entry_id = f"{question.interaction_id}/expired"
         payload = InteractionExpired(interaction_id=question.interaction_id, resolution=resolution)
         drafts.append(Draft(entry_id, payload, turn_id=active.turn_id, step=active.step))
         for n, fact in enumerate(_meaning_of_expiry(active, question, resolution)):
             drafts.append(Draft(entry_ids.caused(entry_id, n), fact, turn_id=active.turn_id, step=active.step))
+    return drafts
+
+
+def _given_room(control: ThreadControl, session: SessionControl, facts: Facts, active: ActiveTurn) -> list[Draft]:
+    """Questions about a budget that somebody has raised meanwhile."""
+    known = dict(budgets(control, session, facts))
+    drafts: list[Draft] = []
+    for question in active.interactions:
+        scope = question.scope or "turn"
+        unknown = scope == "session" and facts.session_used is None
+        due = question.deadline_us is not None and question.deadline_us <= facts.now_us
+        if question.kind != "budget" or unknown or due:
+            continue
+        if scope not in known or not exhausted(known[scope], spent(control, facts, scope)):
+            payload = InteractionResolved(interaction_id=question.interaction_id, resolution="raised")
+            drafts.append(Draft(f"{question.interaction_id}/raised", payload, turn_id=active.turn_id))
     return drafts
 
 

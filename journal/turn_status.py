@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries import (
     Draft,
     Entry,
@@ -70,6 +71,7 @@ class TurnStatus(Frozen):
     queued_seq: int = 0
     session_seq: int = 0
     steps: int = 0
+    budget: Budget | None = None
     queued_at_us: int = 0
     started_at_us: int | None = None
     ended_at_us: int | None = None
@@ -106,6 +108,7 @@ def begin_status(entry: Entry) -> TurnStatus | None:
         queue_order=entry.seq if payload.place == "tail" else -entry.seq,
         queued_seq=entry.seq,
         session_seq=payload.session_seq,
+        budget=payload.budget,
         queued_at_us=entry.at_us,
     )
 

@@ -20,8 +20,14 @@ def _failed_1_to_2(body: Body) -> Body:
     return body | {"code": code, "message": message or code}
 
 
+def _opened_1_to_2(body: Body) -> Body:
+    """Before there were permissions every call ran: a thread of that time goes on so until somebody says otherwise."""
+    return body | {"agent": {"permissions": {"mode": "bypass"}} | body["agent"]}
+
+
 UPCASTERS: Mapping[tuple[str, int], Callable[[Body], Body]] = {
     ("turn.failed", 1): _failed_1_to_2,
+    ("thread.opened", 1): _opened_1_to_2,
 }
 
 

@@ -12,12 +12,14 @@ from turnwright.journal import entry_ids
 from turnwright.journal.actions import ModelOp, Park, Start, ToolOp, Work
 from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import Claiming, ClaimRun, Look, Rejection, RequestModel, StartTool
-from turnwright.journal.control import Claim
+from turnwright.journal.control import CallOperation, Claim
 from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.policy import decide_start
 from turnwright.journal.entries import (
     Draft,
     InputApplied,
     ModelRequested,
+    Payload,
     RunClaimed,
     ThreadOpened,
     ToolStarted,
@@ -95,12 +97,14 @@ def request_model(context: Context, command: RequestModel) -> Decision:
         presence=command.presence,
         view_seq=control.seq + len(drafts),
         model=command.model,
+        reserved_tokens=command.reserve.tokens,
+        reserved_microusd=command.reserve.cost_microusd,
     )
     return [*drafts, _operation(command, entry_id, payload, op.step)]
 
 
 def start_tool(context: Context, command: StartTool) -> Decision:
-    """Claim the tool call."""
+    """Claim the tool call, or record what stands against it: permissions may have changed since the model asked."""
     control = context.control
     active = control.turn(command.turn_id)
     call = active.call(command.call_id) if active is not None and command.step == active.step else None
@@ -112,6 +116,9 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     op = next((o for o in ops if isinstance(o, ToolOp) and o.call_id == command.call_id), None)
     if op is None or call is None:
         return NOT_DUE
+    against = decide_start(context, call, command)
+    if against:
+        return _against(command, call, against)
     payload = ToolStarted(
         call_id=call.call_id,
         name=call.name,
@@ -122,6 +129,15 @@ def start_tool(context: Context, command: StartTool) -> Decision:
     )
     entry_id = entry_ids.tool(command.turn_id, op.step, call.call_id, op.ordinal, "started")
     return [_operation(command, entry_id, payload, op.step)]
+
+
+def _against(command: StartTool, call: CallOperation, payloads: list[Payload]) -> list[Draft]:
+    """Why the call does not start; it may be asked about again later, so the ids count the questions."""
+    stem = entry_ids.tool(command.turn_id, command.step, call.call_id, call.ordinal, f"held-{call.asks}")
+    return [
+        Draft(entry_ids.caused(stem, n), payload, turn_id=command.turn_id, step=command.step)
+        for n, payload in enumerate(payloads)
+    ]
 
 
 def _known_claim(context: Context, command: Claiming, claim: Claim | None) -> Decision | None:
@@ -146,6 +162,7 @@ def _turn_started(context: Context) -> Draft:
         queued_seq=front.queued_seq,
         session_seq=front.session_seq,
         steps=front.steps,
+        budget=front.budget,
         revision=front.revision + 1,
     )
     return status_draft(front.turn_id, payload)

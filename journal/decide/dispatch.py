@@ -7,7 +7,9 @@ from typing import Any
 
 from turnwright.journal.commands import (
     CancelThread,
+    ChangeState,
     ClaimRun,
+    ClearContext,
     ClientCommand,
     CloseThread,
     FailModel,
@@ -20,13 +22,16 @@ from turnwright.journal.commands import (
     RespondModel,
     ResumeThread,
     RunCommand,
+    SetBudget,
+    SetPermissions,
     SettleCall,
     StartTool,
     Submit,
     TurnCommand,
+    UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.decide import claims, model_testimony, thread_rules, tool_testimony
+from turnwright.journal.decide import admin, claims, model_testimony, thread_rules, tool_testimony
 from turnwright.journal.decide.context import UNKNOWN_SESSION, Context, Decision
 from turnwright.journal.decide.table import decide_turn_command
 from turnwright.journal.edge import storable
@@ -39,6 +44,11 @@ RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     ResumeThread: thread_rules.resume_thread,
     CancelThread: thread_rules.cancel_thread,
     CloseThread: thread_rules.close_thread,
+    SetPermissions: admin.set_permissions,
+    SetBudget: admin.set_budget,
+    ChangeState: admin.change_state,
+    UpdateState: admin.update_state,
+    ClearContext: admin.clear_context,
     ClaimRun: claims.claim_run,
     Look: claims.look,
     RequestModel: claims.request_model,

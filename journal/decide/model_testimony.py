@@ -13,6 +13,7 @@ from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, Rejection, RespondModel
 from turnwright.journal.control import ModelOperation
 from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.policy import decide_call
 from turnwright.journal.decide.retry_policy import retry_delay_s
 from turnwright.journal.entries import (
     Draft,
@@ -25,6 +26,7 @@ from turnwright.journal.entries import (
     ToolFinished,
 )
 from turnwright.journal.messages import Block, Text, ToolCall, Usage
+from turnwright.journal.permissions.facts import CallFacts
 
 CALLS_PER_STEP_MAX = 100
 MESSAGE_CHARACTERS_MAX = 2_000
@@ -51,7 +53,7 @@ def respond_model(context: Context, command: RespondModel) -> Decision:
     drafts = [responded]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
     for n, call in enumerate(calls):
-        for fact in _decided(call, command.tools.get(call.name), one_too_many=n >= CALLS_PER_STEP_MAX):
+        for fact in _decided(context, command, call, n):
             entry_id = entry_ids.caused(responded.entry_id, len(drafts) - 1)
             drafts.append(Draft(entry_id, fact, turn_id=command.turn_id, step=command.step))
     return drafts
@@ -133,26 +135,35 @@ def _settled(partial: tuple[Block, ...]) -> tuple[Block, ...]:
     return tuple(block for block in partial if not isinstance(block, ToolCall))
 
 
-def _decided(call: ToolCall, spec: CallSpec | None, *, one_too_many: bool) -> list[Payload]:
-    refused = "too_many_calls" if one_too_many else "unknown_tool" if spec is None else None
+def _decided(context: Context, command: RespondModel, call: ToolCall, n: int) -> list[Payload]:
+    spec = command.tools.get(call.name)
+    refused = _refused(call, spec, n)
+    if spec is not None and refused is None:
+        facts = command.facts[n] if n < len(command.facts) else CallFacts()
+        return decide_call(context, command.turn_id, call, spec, facts)
+    source, why = refused or ("unknown_tool", "")
     decided = ToolDecided(
         call_id=call.id,
         name=call.name,
-        decision="allow" if refused is None else "deny",
-        source=refused or "no_policy",
+        decision="deny",
+        source=source,
         effect="once" if spec is None else spec.effect,
         arguments_digest=digest_of(call.arguments),
-        reconcilable=spec is not None and spec.reconcilable,
-    )
-    if refused is None:
-        return [decided]
-    why = (
-        f"This is more than the {CALLS_PER_STEP_MAX} calls that one step may make; it was not run."
-        if one_too_many
-        else f"There is no tool named {_shortened(call.name)!r}."
     )
     output = (Text(text=why),)
     return [decided, ToolFinished(call_id=call.id, name=call.name, ordinal=0, outcome="error", output=output)]
+
+
+def _refused(call: ToolCall, spec: CallSpec | None, n: int) -> tuple[str, str] | None:
+    """Why a call is none that could run, as a source and in words for the model."""
+    if n >= CALLS_PER_STEP_MAX:
+        why = f"This is more than the {CALLS_PER_STEP_MAX} calls that one step may make; it was not run."
+        return "too_many_calls", why
+    if spec is None:
+        return "unknown_tool", f"There is no tool named {_shortened(call.name)!r}."
+    if spec.inactive_group is not None:
+        return "inactive_tool", f"{call.name} is in the tool group {spec.inactive_group!r}; activate that first."
+    return None
 
 
 def _shortened(text: str) -> str:

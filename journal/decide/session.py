@@ -11,6 +11,7 @@ from turnwright.journal.commands import (
     Rejection,
     ResumeSession,
     SessionCommand,
+    SetSessionBudget,
 )
 from turnwright.journal.control import SessionControl
 from turnwright.journal.decide.context import UNKNOWN_SESSION
@@ -18,6 +19,7 @@ from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
     Draft,
     Payload,
+    SessionBudgetChanged,
     SessionCancelled,
     SessionClosed,
     SessionCreated,
@@ -53,6 +55,8 @@ def _payload(control: SessionControl, command: SessionCommand) -> Payload | Reje
             return refused or SessionResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
         case CancelSession():
             return SessionCancelled(**who)  # type: ignore[arg-type]
+        case SetSessionBudget(budget=budget):
+            return SessionBudgetChanged(budget=budget, **who)  # type: ignore[arg-type]
         case CloseSession(mode=mode):
             if control.closed:
                 return Rejection("session_closed", "the session is closed already")

@@ -19,6 +19,7 @@ from turnwright.journal.commands import (
     Steer,
     TurnCommand,
 )
+from turnwright.journal.decide import answers
 from turnwright.journal.decide import turn_rules as rules
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.turn_status import Phase, TurnStatus
@@ -39,8 +40,8 @@ TABLE: Mapping[tuple[type[TurnCommand], Phase], TurnRule] = {
     (CancelTurn, "running"): rules.request_cancel,
     (CancelTurn, "waiting"): rules.request_cancel,
     (CancelTurn, "cancelling"): rules.accept_without_effect,
-    (Respond, "running"): rules.respond,
-    (Respond, "waiting"): rules.respond,
+    (Respond, "running"): answers.respond,
+    (Respond, "waiting"): answers.respond,
     (Reconcile, "running"): rules.reconcile,
     (Reconcile, "waiting"): rules.reconcile,
     (RetryTurn, "failed"): rules.retry,

@@ -49,6 +49,7 @@ def submit(context: Context, command: Submit) -> Decision:
         place="head" if command.if_busy == "interrupt" else "tail",
         session_seq=context.session.seq,
         on_failure=command.on_failure,
+        budget=command.budget,
         principal=command.principal,
         reason=command.reason,
     )

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from turnwright.journal import entry_ids
 from turnwright.journal.advance import unknown_outcome
-from turnwright.journal.commands import FinishTool, Rejection, SettleCall
+from turnwright.journal.commands import Ask, FinishTool, Rejection, SettleCall
 from turnwright.journal.control import ActiveTurn, CallOperation
+from turnwright.journal.decide.admin import tool_groups
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.entries import (
     Draft,
+    InteractionRequested,
     InteractionResolved,
     Payload,
     ToolFinished,
@@ -22,9 +24,12 @@ from turnwright.journal.entries import (
     ToolReconciled,
 )
 from turnwright.journal.entries.operation import ToolOutcome
+from turnwright.journal.messages import Text
+from turnwright.journal.state_ops import TRUSTED, Refusal, apply_ops
 
 NO_CLAIM = Rejection("no_claim", "no attempt of this number ever claimed the call")
 _DEFINITE = frozenset({"success", "error", "denied"})
+SECOND_US = 1_000_000
 
 
 def finish_tool(context: Context, command: FinishTool) -> Decision:
@@ -32,13 +37,66 @@ def finish_tool(context: Context, command: FinishTool) -> Decision:
     active, call = _call_of(context, command)
     if active is not None and call is not None and not 1 <= command.ordinal <= call.ordinal:
         return NO_CLAIM
+    current = call is not None and call.claim is not None and call.ordinal == command.ordinal
+    if command.asks is not None:
+        return _deferred(context, call, command, command.asks) if call is not None and current else []
     if command.outcome not in _DEFINITE:
-        current = call is not None and call.claim is not None and call.ordinal == command.ordinal
         return [_attempt_over(active, command)] if active is not None and current else []
     if active is None or call is None or call.state == "closed" or command.ordinal <= call.written_off:
         return [_late(call, command)]
-    finished = _draft(command, "finished", _finished(call, command, command.outcome))
-    return [finished, *_answers_question(active, call, finished)]
+    return _with_result(context, active, call, command)
+
+
+def _with_result(context: Context, active: ActiveTurn, call: CallOperation, command: FinishTool) -> list[Draft]:
+    """The result, with what it changes of the thread's state; a change that is refused makes it an error."""
+    changes = _changes(context, command)
+    if isinstance(changes, Refusal):
+        output = (Text(text=changes.message),)
+        payload = _finished(call, command, "error").model_copy(update={"output": output})
+        changes = []
+    else:
+        payload = _finished(call, command, command.outcome)
+    finished = _draft(command, "finished", payload)
+    answered = _answers_question(active, call, finished)
+    return [finished, *answered, *_caused(finished, changes, len(answered))]
+
+
+def _changes(context: Context, command: FinishTool) -> list[Payload] | Refusal:
+    """What the call's operations on the thread's state record; one that is refused refuses all."""
+    if not command.ops:
+        return []
+    if any(isinstance(op, TRUSTED) for op in command.ops):
+        return Refusal("Only a trusted caller may do that.")
+    state = context.facts.state
+    assert state is not None, "the transaction loads it for a call that changes it"
+    by = f"tool:{command.call_id}"
+    changes = apply_ops(command.ops, state, tool_groups(state), by=by, at=context.facts.now.isoformat())
+    if isinstance(changes, Refusal):
+        return changes
+    return [change.model_copy(update={"principal": by}) for change in changes]
+
+
+def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
+    """The attempt is over, and its result comes as the answer to a question."""
+    finished = _draft(command, "deferred", _finished(call, command, "deferred"))
+    deadline_us = None if ask.deadline_s is None else context.facts.now_us + round(ask.deadline_s * SECOND_US)
+    question = InteractionRequested(
+        interaction_id=entry_ids.interaction(command.turn_id, call.call_id, call.ordinal),
+        kind=ask.kind,
+        call_id=call.call_id,
+        arguments_digest=call.digest,
+        asked={"tool": call.name, "call_id": call.call_id} | ask.asked,
+        deadline_us=deadline_us,
+        on_expiry=ask.on_expiry,
+    )
+    return [finished, *_caused(finished, [question], 0)]
+
+
+def _caused(cause: Draft, payloads: list[Payload], first: int) -> list[Draft]:
+    return [
+        Draft(entry_ids.caused(cause.entry_id, n), payload, turn_id=cause.turn_id, step=cause.step)
+        for n, payload in enumerate(payloads, start=first)
+    ]
 
 
 def _attempt_over(active: ActiveTurn, command: FinishTool) -> Draft:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from turnwright.journal import entry_ids
-from turnwright.journal.canonical import encode, repair
 from turnwright.journal.commands import (
     CancelTurn,
     PauseTurn,
     Reconcile,
     Rejection,
-    Respond,
     ResumeTurn,
     RetryTurn,
     Steer,
 )
-from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
+from turnwright.journal.decide.answers import numbered
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.entries import (
     Draft,
@@ -22,8 +20,6 @@ from turnwright.journal.entries import (
     InteractionResolved,
     Payload,
     ThreadResumed,
-    ToolDecided,
-    ToolFinished,
     ToolReconciled,
     TurnCancelRequested,
     TurnPaused,
@@ -31,11 +27,8 @@ from turnwright.journal.entries import (
     TurnResumed,
     TurnRetried,
 )
-from turnwright.journal.messages import Text
 from turnwright.journal.settle import cancel_queued
 from turnwright.journal.turn_status import TurnStatus, status_draft
-
-DENIED_TEXT = "The user chose not to run this call."
 
 
 def steer(_: Context, status: TurnStatus, command: Steer) -> Decision:
@@ -102,26 +95,6 @@ def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
     return drafts
 
 
-def respond(context: Context, status: TurnStatus, command: Respond) -> Decision:
-    """Save the answer to an open question; what it means follows from the question's kind."""
-    active, question = _open_question(context, status, command.interaction_id)
-    if active is None or question is None:
-        return Rejection("not_open", f"question {command.interaction_id} is not open on this turn")
-    if question.kind == "unknown_outcome":
-        return Rejection("needs_reconcile", "an unknown outcome is settled with `reconcile`")
-    drafts = [
-        InteractionResolved(
-            interaction_id=question.interaction_id,
-            resolution=command.resolution,
-            answer=command.answer,
-            principal=command.principal,
-            reason=command.reason,
-        ),
-        *_consequences(active, question, command),
-    ]
-    return _numbered(command.request_id, status.turn_id, active.step, drafts)
-
-
 def reconcile(context: Context, status: TurnStatus, command: Reconcile) -> Decision:
     """A person says what became of a call; its question is answered with it."""
     active = context.control.turn(status.turn_id)
@@ -147,49 +120,4 @@ def reconcile(context: Context, status: TurnStatus, command: Reconcile) -> Decis
             reason=command.reason,
         )
         drafts.append(resolved)
-    return _numbered(command.request_id, status.turn_id, active.step, drafts)
-
-
-def _open_question(
-    context: Context, status: TurnStatus, interaction_id: str
-) -> tuple[ActiveTurn | None, OpenInteraction | None]:
-    active = context.control.turn(status.turn_id)
-    return active, None if active is None else active.interaction(interaction_id)
-
-
-def _consequences(active: ActiveTurn, question: OpenInteraction, command: Respond) -> list[Payload]:
-    call = active.call(question.call_id or "")
-    if call is None:
-        return []
-    if question.kind != "approval":
-        answer = Text(text=encode(repair(command.answer)).decode())
-        return [_finished(call, "success", answer)]
-    allowed = command.resolution == "approve"
-    decided = ToolDecided(
-        call_id=call.call_id,
-        name=call.name,
-        decision="allow" if allowed else "deny",
-        source=f"person:{command.principal}",
-        effect=call.effect,
-        arguments_digest=call.digest,
-        reconcilable=call.reconcilable,
-    )
-    denied = _finished(call, "denied", Text(text=command.reason or DENIED_TEXT))
-    return [decided] if allowed else [decided, denied]
-
-
-def _finished(call: CallOperation, outcome: str, text: Text) -> ToolFinished:
-    return ToolFinished(
-        call_id=call.call_id,
-        name=call.name,
-        ordinal=call.ordinal,
-        outcome=outcome,  # type: ignore[arg-type]
-        output=(text,),
-    )
-
-
-def _numbered(request_id: str, turn_id: str, step: int, payloads: list[Payload]) -> list[Draft]:
-    return [
-        Draft(entry_ids.command(request_id, i), payload, turn_id=turn_id, step=step)
-        for i, payload in enumerate(payloads)
-    ]
+    return numbered(command.request_id, status.turn_id, active.step, drafts)

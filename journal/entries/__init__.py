@@ -23,11 +23,13 @@ from turnwright.journal.entries.operation import ToolFinished as ToolFinished
 from turnwright.journal.entries.operation import ToolLate as ToolLate
 from turnwright.journal.entries.operation import ToolReconciled as ToolReconciled
 from turnwright.journal.entries.operation import ToolStarted as ToolStarted
+from turnwright.journal.entries.session import SessionBudgetChanged as SessionBudgetChanged
 from turnwright.journal.entries.session import SessionCancelled as SessionCancelled
 from turnwright.journal.entries.session import SessionClosed as SessionClosed
 from turnwright.journal.entries.session import SessionCreated as SessionCreated
 from turnwright.journal.entries.session import SessionPaused as SessionPaused
 from turnwright.journal.entries.session import SessionResumed as SessionResumed
+from turnwright.journal.entries.state import BudgetChanged as BudgetChanged
 from turnwright.journal.entries.state import ChildFinished as ChildFinished
 from turnwright.journal.entries.state import ChildSpawned as ChildSpawned
 from turnwright.journal.entries.state import ContextCleared as ContextCleared

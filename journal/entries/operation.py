@@ -12,15 +12,19 @@ from pydantic import Field
 
 from turnwright.journal.agents import Effect
 from turnwright.journal.entries.base import ByPrincipal, Payload
-from turnwright.journal.messages import Block, Media, Text, Usage
+from turnwright.journal.messages import Block, Denier, Media, Text, Usage
 
 FailureClass = Literal["transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused"]
 InterruptReason = Literal["cancelled", "lost", "drained"]
-ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost", "drained"]
+ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost", "drained", "deferred"]
+InteractionKind = Literal["approval", "form", "external", "unknown_outcome", "budget"]
 
 
 class ModelRequested(Payload):
-    """A worker claims the step's model call. The view it sends is that of the state at `view_seq`."""
+    """A worker claims the step's model call. The view it sends is that of the state at `view_seq`.
+
+    What is reserved counts against a session's budget until the attempt says what it used.
+    """
 
     TYPE: ClassVar[str] = "model.requested"
     ordinal: int
@@ -28,6 +32,8 @@ class ModelRequested(Payload):
     presence: str
     view_seq: int
     model: str = ""
+    reserved_tokens: int = 0
+    reserved_microusd: int = 0
 
 
 class ModelResponded(Payload):
@@ -75,7 +81,7 @@ class ModelLate(Payload):
 
 
 class ToolDecided(Payload):
-    """Whether a call may run, and on whose word."""
+    """Whether a call may run, and on whose word. `arguments`: what whoever approved it changed them to."""
 
     TYPE: ClassVar[str] = "tool.decided"
     call_id: str
@@ -85,6 +91,7 @@ class ToolDecided(Payload):
     effect: Effect
     arguments_digest: str
     reconcilable: bool = False
+    arguments: dict[str, Any] | None = None
 
 
 class ToolStarted(Payload):
@@ -101,7 +108,9 @@ class ToolStarted(Payload):
 
 
 class ToolFinished(Payload):
-    """An attempt's end. `lost` and `drained` (handed over) close only the attempt, the others the call."""
+    """An attempt's end. `lost`, `drained` (handed over) and `deferred` (its result comes from outside) close
+    only the attempt, the others the call. `by`: who denied it, if it was denied.
+    """
 
     TYPE: ClassVar[str] = "tool.finished"
     call_id: str
@@ -111,6 +120,7 @@ class ToolFinished(Payload):
     output: tuple[Text | Media, ...] = ()
     duration_ms: int = 0
     effect_unknown: bool = False
+    by: Denier = "person"
 
 
 class ToolLate(Payload):
@@ -141,7 +151,7 @@ class InteractionRequested(Payload):
 
     TYPE: ClassVar[str] = "interaction.requested"
     interaction_id: str
-    kind: Literal["approval", "form", "external", "unknown_outcome", "budget"]
+    kind: InteractionKind
     call_id: str | None = None
     arguments_digest: str | None = None
     asked: dict[str, Any] = Field(default_factory=dict)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal
 
 CloseMode = Literal["finish", "cancel"]
@@ -44,3 +45,10 @@ class SessionClosed(ByPrincipal):
 
     TYPE: ClassVar[str] = "session.closed"
     mode: CloseMode = "finish"
+
+
+class SessionBudgetChanged(ByPrincipal):
+    """What all threads of the session may use together."""
+
+    TYPE: ClassVar[str] = "session.budget_changed"
+    budget: Budget

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
 
@@ -60,6 +61,14 @@ class ToolsChanged(ByPrincipal):
 
     TYPE: ClassVar[str] = "tools.changed"
     groups: tuple[str, ...]
+
+
+class BudgetChanged(ByPrincipal):
+    """A budget after the change: of the turn the entry names, of the thread, or of each `turns` to come."""
+
+    TYPE: ClassVar[str] = "budget.changed"
+    scope: Literal["turn", "thread", "turns"]
+    budget: Budget
 
 
 class StateUpdated(ByPrincipal):

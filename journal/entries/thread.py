@@ -15,6 +15,7 @@ class ThreadOpened(Payload):
     """The agent's definition is pinned: every later step of the thread uses this one."""
 
     TYPE: ClassVar[str] = "thread.opened"
+    VERSION: ClassVar[int] = 2
     agent: AgentDefinition
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.messages import Message
 
@@ -29,15 +30,17 @@ class TurnQueued(ByPrincipal):
     place: Place = "tail"
     session_seq: int = 0
     on_failure: OnFailure | None = None
+    budget: Budget | None = None
 
 
 class TurnStarted(Payload):
-    """The turn became the active one. `queued_seq` and `session_seq` repeat its `turn.queued`."""
+    """The turn became the active one. `queued_seq`, `session_seq` and `budget` repeat its `turn.queued`."""
 
     TYPE: ClassVar[str] = "turn.started"
     queued_seq: int
     session_seq: int
     steps: int = 0
+    budget: Budget | None = None
     revision: int
 
 

@@ -47,6 +47,7 @@ from turnwright.journal.entries.operation import FailureClass, InterruptReason, 
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import turn_id
 from turnwright.journal.messages import Block, Text, ToolCall, Usage, user
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
 
 TOOLS = (
@@ -61,8 +62,10 @@ Settled = Literal["succeeded", "failed", "run_again"]
 
 
 def definition(**limits: float) -> AgentDefinition:
-    """An agent with a tool of each kind, and these limits."""
-    return AgentDefinition(name="helper", model="scripted", tools=TOOLS, limits=Limits.model_validate(limits))
+    """An agent with a tool of each kind, which may use them unasked, and these limits."""
+    unasked = PermissionState(mode="bypass")
+    limited = Limits.model_validate(limits)
+    return AgentDefinition(name="helper", model="scripted", tools=TOOLS, limits=limited, permissions=unasked)
 
 
 def call(name: str, provider_id: str = "call_0", **arguments: object) -> ToolCall:

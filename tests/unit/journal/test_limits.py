@@ -47,7 +47,7 @@ def test_tokens_of_failed_interrupted_and_late_attempts_count_as_well() -> None:
     must(scene.request())
     must(scene.respond_model(call("look"), ordinal=2))
     must(scene.respond_model(call("look"), ordinal=1))
-    assert scene.active.tokens == 45
+    assert scene.active.used.tokens == 45
 
 
 def test_an_answer_that_ends_the_turn_is_not_lost_to_a_limit() -> None:

@@ -1,0 +1,145 @@
+"""What commands about a thread's state record: permissions, budgets, tasks, and an administrator's changes.
+
+Rule: nothing is changed under a run's feet, except that permissions may be tightened at any time. Who changes
+what was read says how far they had read (`expected_seq`), and is told when that is not the last entry any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from turnwright.journal import entry_ids
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.commands import (
+    ChangeState,
+    ClearContext,
+    ClientCommand,
+    Rejection,
+    SetBudget,
+    SetPermissions,
+    UpdateState,
+)
+from turnwright.journal.control import ThreadControl
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.entries import (
+    BudgetChanged,
+    ContextCleared,
+    Draft,
+    Payload,
+    PermissionsChanged,
+    StateUpdated,
+)
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.permissions.change import changed, is_tightening
+from turnwright.journal.state_ops import Refusal, apply_op
+
+NOT_OPENED = Rejection("not_opened", "the thread pins its agent when its first turn starts; until then there is none")
+CHANGEABLE = ("context", "summary", "plan", "tasks", "tools")
+
+
+def set_permissions(context: Context, command: SetPermissions) -> Decision:
+    """Change what the agent may do; more than before only while nothing runs."""
+    control = context.control
+    if not control.opened:
+        return NOT_OPENED
+    try:
+        permissions = changed(control.permissions, command.change)
+    except InvalidInput as error:
+        return Rejection("bad_permissions", str(error))
+    if not is_tightening(control.permissions, permissions) and runs(context):
+        return Rejection("turn_active", "a turn is running: permissions can only be tightened now; pause it first")
+    return _one(command, PermissionsChanged(permissions=permissions, **_who(command)))
+
+
+def set_budget(_: Context, command: SetBudget) -> Decision:
+    """Say what the thread, or each of its turns to come, may use."""
+    return _one(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
+
+
+def change_state(context: Context, command: ChangeState) -> Decision:
+    """Do one operation on tasks, plan or tool groups, as a trusted caller."""
+    state = context.facts.state
+    assert state is not None, "the transaction loads it for this command"
+    at = context.facts.now.isoformat()
+    outcome = apply_op(command.op, state, tool_groups(state), by=command.principal, at=at)
+    if isinstance(outcome, Refusal):
+        return Rejection("refused", outcome.message)
+    return _one(command, outcome.model_copy(update=_who(command)))
+
+
+def update_state(context: Context, command: UpdateState) -> Decision:
+    """Replace whole fields of the state."""
+    refused = _stale(context.control, command.expected_seq) or _under_way(context)
+    if refused is not None:
+        return refused
+    state = context.facts.state
+    assert state is not None, "the transaction loads it for this command"
+    changes = _valid(state, command.changes)
+    if isinstance(changes, Rejection):
+        return changes
+    return _one(command, StateUpdated(changes=changes, **_who(command)))
+
+
+def clear_context(context: Context, command: ClearContext) -> Decision:
+    """Begin the conversation anew; permissions, tools, tasks and plan stay, and so does the history."""
+    refused = _stale(context.control, command.expected_seq) or _under_way(context)
+    return refused or _one(command, ContextCleared(**_who(command)))
+
+
+def tool_groups(state: AgentState) -> frozenset[str]:
+    """The groups the agent's tools are in."""
+    tools = () if state.agent is None else state.agent.tools
+    return frozenset(tool.group for tool in tools if tool.group is not None)
+
+
+def runs(context: Context) -> bool:
+    """Whether a turn is being carried on: one that is parked, held or waiting for an answer, has no run."""
+    active = context.control.active
+    if active is None:
+        return False
+    held = active.status.held or context.control.pause.on or context.session.pause.on
+    return active.busy or not (held or active.status.phase == "waiting")
+
+
+def _under_way(context: Context) -> Rejection | None:
+    active = context.control.active
+    if runs(context):
+        return Rejection("turn_active", "a turn is running; wait for its end, or pause it first")
+    if active is not None and (active.interactions or any(call.state != "closed" for call in active.calls)):
+        return Rejection("open_calls", "the active turn has calls without a result; answer or cancel them first")
+    return None
+
+
+def _stale(control: ThreadControl, expected_seq: int | None) -> Rejection | None:
+    if expected_seq is None or expected_seq == control.seq:
+        return None
+    return Rejection("stale_seq", f"the thread is at entry {control.seq}, not {expected_seq}; read its state again")
+
+
+def _valid(state: AgentState, changes: Mapping[str, Any]) -> dict[str, Any] | Rejection:
+    """The changes as they are stored: whole values of known fields."""
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown or not changes:
+        what = f"cannot be changed so: {', '.join(unknown)}" if unknown else "no field is named"
+        return Rejection("invalid_changes", f"{what}; fields are {', '.join(CHANGEABLE)}")
+    try:
+        new = AgentState.model_validate(state.model_dump(mode="json") | dict(changes))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return Rejection("invalid_changes", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    missing = sorted(set(new.tools) - tool_groups(state))
+    if missing:
+        return Rejection("invalid_changes", f"tools: the agent has no group {', '.join(missing)}")
+    dumped = new.model_dump(mode="json")
+    return {name: dumped[name] for name in changes}
+
+
+def _who(command: ClientCommand) -> dict[str, Any]:
+    return {"principal": command.principal, "reason": command.reason}
+
+
+def _one(command: ClientCommand, payload: Payload) -> list[Draft]:
+    return [Draft(entry_ids.command(command.request_id, 0), payload)]

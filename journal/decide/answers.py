@@ -1,0 +1,284 @@
+"""What an answer to an open question records, by the question's kind.
+
+Rule: a question is answered once, by what its kind can be answered with; anything else is rejected with what
+would do. What the answer means is recorded in the same batch, so nothing depends on somebody reading it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from turnwright.journal import entry_ids
+from turnwright.journal.budgets import Budget, exhausted
+from turnwright.journal.canonical import digest_of, encode, repair
+from turnwright.journal.commands import CallSpec, Rejection, Respond
+from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
+from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.policy import refusal_text, seen
+from turnwright.journal.entries import (
+    BudgetChanged,
+    Draft,
+    InteractionResolved,
+    Payload,
+    PermissionsChanged,
+    ToolDecided,
+    ToolFinished,
+)
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.json_schema import problems
+from turnwright.journal.messages import Text
+from turnwright.journal.permissions.change import PermissionChange, changed
+from turnwright.journal.permissions.evaluate import forbidden
+from turnwright.journal.permissions.rules import parse_rule
+from turnwright.journal.spending import spent
+from turnwright.journal.turn_status import TurnStatus
+
+DENIED_TEXT = "The user chose not to run this call."
+DECLINED_TEXT = "The user chose not to answer."
+FAILED_TEXT = "What was waited for outside failed."
+Meaning: TypeAlias = list[Payload] | Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An open question with what it is about, and the answer to it. `asked` is what the journal says of it."""
+
+    context: Context
+    active: ActiveTurn
+    question: OpenInteraction
+    call: CallOperation | None
+    asked: Mapping[str, Any]
+    command: Respond
+
+
+def respond(context: Context, status: TurnStatus, command: Respond) -> Decision:
+    """Save the answer to an open question, with what follows from it."""
+    active = context.control.turn(status.turn_id)
+    question = None if active is None else active.interaction(command.interaction_id)
+    if active is None or question is None:
+        return _not_open(context, command)
+    rules = ANSWERS[question.kind]
+    rule = rules.get(command.resolution)
+    if rule is None:
+        return _no_such_answer(question, command, rules)
+    asked = {} if context.facts.asked is None else context.facts.asked.asked
+    call = active.call(question.call_id or "")
+    meaning = rule(Answered(context, active, question, call, asked, command))
+    if isinstance(meaning, Rejection):
+        return meaning
+    resolved = InteractionResolved(
+        interaction_id=question.interaction_id,
+        resolution=command.resolution,
+        answer=command.answer,
+        principal=command.principal,
+        reason=command.reason,
+    )
+    return numbered(command.request_id, status.turn_id, active.step, [resolved, *meaning])
+
+
+def numbered(request_id: str, turn_id: str, step: int, payloads: list[Payload]) -> list[Draft]:
+    """The drafts of a command about a turn."""
+    return [
+        Draft(entry_ids.command(request_id, i), payload, turn_id=turn_id, step=step)
+        for i, payload in enumerate(payloads)
+    ]
+
+
+def _not_open(context: Context, command: Respond) -> Rejection:
+    known = context.facts.question
+    if known is None:
+        return Rejection("unknown_interaction", f"this turn was never asked {command.interaction_id}")
+    if known.state == "expired":
+        return Rejection("expired", f"the time to answer {command.interaction_id} is over ({known.resolution})")
+    if known.state == "open":
+        return Rejection("not_open", f"question {command.interaction_id} is not open on this turn")
+    by = f" by {known.principal}" if known.principal else ""
+    return Rejection("already_answered", f"{command.interaction_id} was settled already{by}: {known.resolution}")
+
+
+def _no_such_answer(question: OpenInteraction, command: Respond, rules: Mapping[str, Answer]) -> Rejection:
+    if question.kind == "unknown_outcome":
+        return Rejection("needs_reconcile", "an unknown outcome is settled with `reconcile`")
+    ways = " or ".join(rules)
+    return Rejection(
+        "bad_answer", f"a question of kind {question.kind} is answered with {ways}, not {command.resolution!r}"
+    )
+
+
+# -- approvals -------------------------------------------------------------------------------------
+
+
+def _approve(given: Answered) -> Meaning:
+    call, answer = given.call, given.command.answer
+    wrong = _unknown_fields(answer, "arguments", "always")
+    if wrong is not None or call is None:
+        return wrong or Rejection("not_open", "the call is not part of the turn any more")
+    edited = answer.get("arguments")
+    refused = _unfit(given, call, edited)
+    rule = _rule_for(given, "allow")
+    if refused is not None or isinstance(rule, Rejection):
+        return refused or rule
+    decided = _decided(given, call, "allow")
+    if edited is not None:
+        decided = decided.model_copy(update={"arguments": edited, "arguments_digest": digest_of(edited)})
+    return [decided, *rule]
+
+
+def _deny(given: Answered) -> Meaning:
+    call, answer = given.call, given.command.answer
+    wrong = _unknown_fields(answer, "message", "always")
+    if wrong is not None or call is None:
+        return wrong or Rejection("not_open", "the call is not part of the turn any more")
+    rule = _rule_for(given, "deny")
+    if isinstance(rule, Rejection):
+        return rule
+    said = answer.get("message") or given.command.reason or DENIED_TEXT
+    return [_decided(given, call, "deny"), _finished(call, "denied", str(said)), *rule]
+
+
+def _decided(given: Answered, call: CallOperation, decision: str) -> ToolDecided:
+    return ToolDecided(
+        call_id=call.call_id,
+        name=call.name,
+        decision=decision,  # type: ignore[arg-type]
+        source=f"person:{given.command.principal}",
+        effect=call.effect,
+        arguments_digest=call.digest,
+        reconcilable=call.reconcilable,
+    )
+
+
+def _unfit(given: Answered, call: CallOperation, edited: object) -> Rejection | None:
+    """Why these arguments cannot be approved: they are no arguments of the tool, or a rule denies them."""
+    if edited is not None and not isinstance(edited, dict):
+        return Rejection("invalid_arguments", "arguments are an object of names and values")
+    spec = CallSpec.of_asked(call.effect, given.asked.get("spec"))
+    arguments = given.asked.get("arguments", {}) if edited is None else edited
+    wrong = [] if edited is None else problems(spec.parameters, edited)
+    if wrong:
+        return Rejection("invalid_arguments", f"the arguments do not fit {call.name}: {'; '.join(wrong)}")
+    control = given.context.control
+    verdict = forbidden(control.permissions, control.planning, seen(call.name, arguments, spec))
+    return None if verdict is None else Rejection("forbidden", refusal_text(verdict))
+
+
+def _rule_for(given: Answered, kind: str) -> list[Payload] | Rejection:
+    """The rule that `always` adds: the one it says, or the first that was suggested."""
+    always = given.command.answer.get("always")
+    if always is None or always is False:
+        return []
+    suggested = given.asked.get("suggestions") or [given.call.name if given.call else "*"]
+    text = suggested[0] if always is True else str(always)
+    command = given.command
+    try:
+        rule = parse_rule(text, source=f"person:{command.principal}")
+        permissions = changed(given.context.control.permissions, PermissionChange(add=((kind, rule),)))  # type: ignore[arg-type]
+    except InvalidInput as error:
+        return Rejection("bad_rule", str(error))
+    return [PermissionsChanged(permissions=permissions, principal=command.principal, reason=command.reason)]
+
+
+# -- questions of tools ----------------------------------------------------------------------------
+
+
+def _answer(given: Answered) -> Meaning:
+    schema = given.asked.get("schema")
+    wrong = [] if schema is None else problems(schema, given.command.answer)
+    if wrong:
+        return Rejection("invalid_answer", f"the answer does not fit what was asked: {'; '.join(wrong)}")
+    return _result(given, "success", _words(given.command.answer))
+
+
+def _decline(given: Answered) -> Meaning:
+    said = given.command.answer.get("message") or given.command.reason or DECLINED_TEXT
+    return _result(given, "denied", str(said))
+
+
+def _delivered(given: Answered) -> Meaning:
+    return _unknown_fields(given.command.answer, "output") or _result(
+        given, "success", _words(given.command.answer.get("output", ""))
+    )
+
+
+def _failed(given: Answered) -> Meaning:
+    said = given.command.answer.get("output") or given.command.reason or FAILED_TEXT
+    return _unknown_fields(given.command.answer, "output") or _result(given, "error", _words(said))
+
+
+def _result(given: Answered, outcome: str, text: str) -> Meaning:
+    if given.call is None:
+        return Rejection("not_open", "the call is not part of the turn any more")
+    return [_finished(given.call, outcome, text)]
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else encode(repair(value)).decode()
+
+
+# -- budgets ---------------------------------------------------------------------------------------
+
+
+def _raise_budget(given: Answered) -> Meaning:
+    """Give more; a session's budget is raised at the session, for its other threads go by it too."""
+    scope = given.question.scope or "turn"
+    if scope == "session":
+        return _session_has_room(given)
+    wrong = _unknown_fields(given.command.answer, "budget")
+    if wrong is not None:
+        return wrong
+    try:
+        budget = Budget.model_validate(given.command.answer.get("budget", {}))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return Rejection("invalid_budget", f"{'.'.join(map(str, first['loc'])) or 'budget'}: {first['msg']}")
+    over = exhausted(budget, spent(given.context.control, given.context.facts, scope))
+    if over:
+        return Rejection("still_over_budget", f"more than that is used already: {', '.join(over)}")
+    who = {"principal": given.command.principal, "reason": given.command.reason}
+    return [BudgetChanged(scope=scope, budget=budget, **who)]  # type: ignore[arg-type]
+
+
+def _session_has_room(given: Answered) -> Meaning:
+    budget = given.context.session.budget
+    over = () if budget is None else exhausted(budget, spent(given.context.control, given.context.facts, "session"))
+    if not over:
+        return []
+    return Rejection("still_over_budget", f"raise the session's budget first; used up: {', '.join(over)}")
+
+
+def _fail(_: Answered) -> Meaning:
+    return []
+
+
+# -- shared ----------------------------------------------------------------------------------------
+
+
+def _unknown_fields(answer: Mapping[str, Any], *known: str) -> Rejection | None:
+    unknown = sorted(set(answer) - set(known))
+    if not unknown:
+        return None
+    return Rejection("bad_answer", f"unknown in the answer: {', '.join(unknown)}; it may have {', '.join(known)}")
+
+
+def _finished(call: CallOperation, outcome: str, text: str) -> ToolFinished:
+    return ToolFinished(
+        call_id=call.call_id,
+        name=call.name,
+        ordinal=call.ordinal,
+        outcome=outcome,  # type: ignore[arg-type]
+        output=(Text(text=text),),
+    )
+
+
+Answer: TypeAlias = Callable[[Answered], Meaning]
+ANSWERS: Mapping[str, Mapping[str, Answer]] = {
+    "approval": {"approve": _approve, "deny": _deny},
+    "form": {"answer": _answer, "decline": _decline},
+    "external": {"succeeded": _delivered, "failed": _failed},
+    "budget": {"raise": _raise_budget, "fail": _fail},
+    "unknown_outcome": {},
+}

@@ -1,0 +1,123 @@
+"""Whether a call may run: the permissions, asked when the model wants it and again when a worker takes it.
+
+Rule: a deny holds always. What a person approved is these arguments and no others: with others it is asked again.
+Nothing here looks at a file or runs a tool's check; the worker brings what it found as `CallFacts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turnwright.journal import entry_ids
+from turnwright.journal.canonical import digest_of
+from turnwright.journal.commands import CallSpec, StartTool
+from turnwright.journal.control import CallOperation
+from turnwright.journal.decide.context import Context
+from turnwright.journal.entries import InteractionRequested, Payload, ToolDecided, ToolFinished
+from turnwright.journal.messages import Text, ToolCall
+from turnwright.journal.permissions.call import CallSeen
+from turnwright.journal.permissions.evaluate import Verdict, evaluate, forbidden
+from turnwright.journal.permissions.facts import CallFacts
+from turnwright.journal.permissions.suggest import suggestions
+
+SECOND_US = 1_000_000
+
+
+def seen(name: str, arguments: Mapping[str, Any], spec: CallSpec, facts: CallFacts | None = None) -> CallSeen:
+    """A call as the permissions see it."""
+    return CallSeen(
+        tool=name,
+        arguments=dict(arguments),
+        effect=spec.effect,
+        paths=spec.paths,
+        command=spec.command,
+        facts=facts or CallFacts(),
+        checked=spec.checked,
+    )
+
+
+def decide_call(context: Context, turn_id: str, call: ToolCall, spec: CallSpec, facts: CallFacts) -> list[Payload]:
+    """What is recorded about a call the model asks for: it may run, it may not, or a person is asked."""
+    control = context.control
+    subject = seen(call.name, call.arguments, spec, facts)
+    verdict = evaluate(control.permissions, control.planning, subject)
+    operation = CallOperation(
+        call_id=call.id,
+        name=call.name,
+        effect=spec.effect,
+        digest=digest_of(call.arguments),
+        reconcilable=spec.reconcilable,
+    )
+    return _recorded(context, turn_id, operation, verdict, subject, spec)
+
+
+def decide_start(context: Context, call: CallOperation, command: StartTool) -> list[Payload]:
+    """What stands against starting the call now; nothing: it may start."""
+    if command.spec is None:
+        return []
+    control, spec = context.control, command.spec
+    subject = seen(call.name, command.arguments, spec, command.facts)
+    digest = digest_of(command.arguments)
+    approved = call.approved and digest == call.digest
+    lines = forbidden if approved else evaluate
+    verdict = lines(control.permissions, control.planning, subject)
+    if verdict is None or verdict.decision == "allow":
+        return []
+    fresh = call.model_copy(update={"digest": digest})
+    return _recorded(context, command.turn_id, fresh, verdict, subject, spec)
+
+
+def refusal_text(verdict: Verdict) -> str:
+    """What a model is told of a call that no rule allows; it is nobody's choice of this moment."""
+    why = f" {verdict.message}" if verdict.message else ""
+    return f"This call was not run: what this agent may do does not include it ({verdict.source}).{why}"
+
+
+def _recorded(
+    context: Context, turn_id: str, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
+) -> list[Payload]:
+    decided = ToolDecided(
+        call_id=call.call_id,
+        name=call.name,
+        decision=verdict.decision,
+        source=verdict.source,
+        effect=call.effect,
+        arguments_digest=call.digest,
+        reconcilable=call.reconcilable,
+    )
+    match verdict.decision:
+        case "allow":
+            return [decided]
+        case "deny":
+            text = Text(text=refusal_text(verdict))
+            denied = ToolFinished(
+                call_id=call.call_id, name=call.name, ordinal=call.ordinal, outcome="denied", output=(text,), by="rule"
+            )
+            return [decided, denied]
+        case "ask":
+            return [decided, _question(context, turn_id, call, verdict, subject, spec)]
+
+
+def _question(
+    context: Context, turn_id: str, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
+) -> InteractionRequested:
+    terms = context.control.approvals
+    deadline_us = None if terms.deadline_s is None else context.facts.now_us + round(terms.deadline_s * SECOND_US)
+    return InteractionRequested(
+        interaction_id=entry_ids.approval(turn_id, call.call_id, call.asks),
+        kind="approval",
+        call_id=call.call_id,
+        arguments_digest=call.digest,
+        asked={
+            "tool": call.name,
+            "arguments": subject.arguments,
+            "effect": call.effect,
+            "why": verdict.source,
+            "message": verdict.message,
+            "suggestions": list(suggestions(subject)),
+            "spec": spec.as_asked(),
+        },
+        deadline_us=deadline_us,
+        on_expiry=terms.on_expiry,
+    )

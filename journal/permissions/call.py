@@ -1,0 +1,98 @@
+"""A call as the rules see it: what the model wrote, what the tool is, and what a worker found out.
+
+Rule: what cannot be read is seen as such (`written` None), never left out: a rule that denies counts it as a match, a
+rule that allows does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from turnwright.journal.agents import Effect
+from turnwright.journal.permissions.facts import CallFacts
+
+MISSING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class PathSeen:
+    """One path of a call: as it was written (None: it is no text), and where it really leads, if that is known."""
+
+    written: str | None
+    real: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSeen:
+    """A call to be judged. `paths` and `command` name arguments; `checked`: the tool has a check of its own."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    effect: Effect = "once"
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    facts: CallFacts = field(default_factory=CallFacts)
+    checked: bool = False
+
+    @property
+    def has_check(self) -> bool:
+        """Whether the tool's own check has a say."""
+        return self.checked or self.facts.check is not None
+
+    @property
+    def located(self) -> tuple[PathSeen, ...]:
+        """Every path of the call."""
+        return tuple(seen for name in self.paths for seen in self._located(name))
+
+    @property
+    def command_lines(self) -> tuple[str | None, ...]:
+        """The command line as written and as the tool gets it; None stands for one that is no text."""
+        if self.command is None:
+            return ()
+        given = [v for v in self.values((self.command,)) if v is not MISSING and v is not None]
+        return tuple(dict.fromkeys(v if isinstance(v, str) else None for v in given))
+
+    def values(self, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """What stands under a nested name, in the arguments as written and as the tool gets them.
+
+        A list on the way is gone into item by item; `MISSING` stands for an item that has no such name.
+        """
+        received = self.facts.received
+        readings = (self.arguments,) if received is None else ({**received, **self.arguments}, received)
+        return tuple(value for reading in readings for value in _under(reading, names))
+
+    def _located(self, name: str) -> Iterator[PathSeen]:
+        real = self.facts.resolved.get(name, ())
+        written = _texts(self.arguments.get(name))
+        if not written:
+            # Left out by the model: what the tool takes instead.
+            return (PathSeen(path, path) for path in real)
+        if len(real) != len(written):
+            return (PathSeen(path) for path in written)
+        return (PathSeen(path, place) for path, place in zip(written, real, strict=True))
+
+
+def _texts(value: Any) -> tuple[str | None, ...]:  # noqa: ANN401 - any JSON value
+    match value:
+        case None:
+            return ()
+        case list() | tuple():
+            return tuple(item if isinstance(item, str) else None for item in value)
+        case str():
+            return (value,)
+        case _:
+            return (None,)
+
+
+def _under(value: Any, names: tuple[str, ...]) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list | tuple) and names:
+        for item in value:
+            yield from _under(item, names)
+    elif not names:
+        yield value
+    elif isinstance(value, Mapping) and names[0] in value:
+        yield from _under(value[names[0]], names[1:])
+    else:
+        yield MISSING

@@ -1,0 +1,69 @@
+r"""Globs: `*` stands for any characters, `?` for one, `\` takes its meaning from either; paths also know `**`.
+
+Rule: a glob is matched in time that grows with the text, whatever the glob: rules are judged while a lock is held, and
+the text is what a model wrote. A broad match (of rules that deny or ask) does not mind case or how Unicode spells.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+_PARTS = re.compile(r"\\(?P<plain>[*?\\])|(?P<any>\*+)|(?P<one>\?)|(?P<text>[^*?\\]+|\\)", re.DOTALL)
+_SPECIAL = re.compile(r"[*?\\]")
+ANY_FOLDERS = "**"
+
+
+def glob_matches(glob: str, text: str, *, broad: bool = False) -> bool:
+    """Whether the whole text is what the glob describes."""
+    if _compiled(glob).fullmatch(text) is not None:
+        return True
+    return broad and _compiled(_folded(glob)).fullmatch(_folded(text)) is not None
+
+
+def literal(text: str) -> str:
+    """The glob that matches this text and no other."""
+    return _SPECIAL.sub(lambda special: f"\\{special[0]}", text)
+
+
+def folders_match(glob: Sequence[str], path: Sequence[str], *, broad: bool = False) -> bool:
+    """Whether the parts of a path are what the parts of a glob describe; `**` is any number of parts."""
+    reached = _past_any(glob, {0})
+    for part in path:
+        stay = {at for at in reached if at < len(glob) and glob[at] == ANY_FOLDERS}
+        step = {at + 1 for at in reached - stay if at < len(glob) and glob_matches(glob[at], part, broad=broad)}
+        reached = _past_any(glob, stay | step)
+    return len(glob) in reached
+
+
+def _past_any(glob: Sequence[str], reached: set[int]) -> set[int]:
+    """The places in the glob that are reached when each `**` may also be nothing."""
+    further = set(reached)
+    for at in reached:
+        end = at
+        while end < len(glob) and glob[end] == ANY_FOLDERS:
+            end += 1
+            further.add(end)
+    return further
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@lru_cache(maxsize=2_048)
+def _compiled(glob: str) -> re.Pattern[str]:
+    """The glob as an expression that never tries a second way: each part is taken where it is found first."""
+    pieces = [""]
+    for part in _PARTS.finditer(glob):
+        if part["any"]:
+            pieces.append("")
+        else:
+            pieces[-1] += "." if part["one"] else re.escape(part["plain"] or part["text"])
+    first, *rest = pieces
+    if not rest:
+        return re.compile(first, re.DOTALL)
+    *middle, last = rest
+    return re.compile(first + "".join(f"(?>.*?{piece})" for piece in middle) + f".*{last}", re.DOTALL)

@@ -1,0 +1,74 @@
+"""What a turn, a thread and a session have used, and what may not start any more because of it.
+
+Rule: a function of control, session and facts, so every run asks the same and gets one answer. A session's use
+is known only when the shell brings it (`Facts.session_used`), which it does wherever an operation may start.
+"""
+
+from __future__ import annotations
+
+from turnwright.journal.actions import ModelOp, Op, OverBudget, ToolOp
+from turnwright.journal.budgets import Budget, Scope, Used, exhausted
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.facts import Facts
+
+NOTHING = Used()
+_BEFORE_A_TOOL = frozenset({"tool_calls", "wall_time_s"})
+_BEFORE_A_MODEL = frozenset({"steps", "tokens", "cost_microusd", "wall_time_s"})
+
+
+def spent(control: ThreadControl, facts: Facts, scope: Scope) -> Used:
+    """What was used in that scope."""
+    match scope:
+        case "turn":
+            return Used() if control.active is None else control.active.used
+        case "thread":
+            return control.used
+        case "session":
+            return facts.session_used or Used()
+
+
+def committed(control: ThreadControl) -> Used:
+    """What the thread takes of its session's budget: what it used, and what its running model call reserved."""
+    active = control.active
+    model = None if active is None else active.model
+    return control.used if model is None or model.claim is None else control.used + model.reserved
+
+
+def budgets(control: ThreadControl, session: SessionControl, facts: Facts) -> list[tuple[Scope, Budget]]:
+    """The budgets that hold now, the narrowest first."""
+    active = control.active
+    found: list[tuple[Scope, Budget | None]] = [
+        ("turn", None if active is None else active.budget or control.turn_budget),
+        ("thread", control.budget),
+        ("session", None if facts.session_used is None else session.budget),
+    ]
+    return [(scope, budget) for scope, budget in found if budget is not None]
+
+
+def over_budget(
+    control: ThreadControl, session: SessionControl, facts: Facts, op: Op, about_to: Used = NOTHING
+) -> OverBudget | None:
+    """Why this operation may not start, if a budget is used up; the narrowest says it.
+
+    `about_to` is what starts before it.
+    """
+    names = _counted(op)
+    for scope, budget in budgets(control, session, facts):
+        used = spent(control, facts, scope) + about_to
+        over = tuple(name for name in exhausted(budget, used) if name in names)
+        if over:
+            return OverBudget(scope, over, budget, used)
+    return None
+
+
+def _counted(op: Op) -> frozenset[str]:
+    """What the operation would use more of. Another attempt of a step begins no step."""
+    match op:
+        case ToolOp():
+            return _BEFORE_A_TOOL
+        case ModelOp(ordinal=1):
+            return _BEFORE_A_MODEL
+        case ModelOp():
+            return _BEFORE_A_MODEL - {"steps"}
+        case _:
+            return frozenset()
