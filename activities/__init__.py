@@ -4,24 +4,48 @@ What an agent's author needs is importable from here; `turnwright.activities.mod
 """
 
 from turnwright.activities.agent import Agent
+from turnwright.activities.agent_tools import (
+    activate_tools,
+    agent_tools,
+    ask_user,
+    plan_enter,
+    plan_exit,
+    plan_write,
+    propose_objective,
+    propose_requirement,
+    todo_write,
+)
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.registry import Registry, load_registry
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
+from turnwright.activities.tool_results import Changed, External, Question
 from turnwright.activities.tools import Tool, tool
 from turnwright.journal.agents import Limits
 
 __all__ = [
     "Agent",
     "Attachment",
+    "Changed",
+    "External",
     "Limits",
+    "Question",
     "Reconciled",
     "Registry",
     "Tool",
     "ToolContext",
     "ToolError",
     "ToolOutput",
+    "activate_tools",
+    "agent_tools",
+    "ask_user",
     "load_registry",
+    "plan_enter",
+    "plan_exit",
+    "plan_write",
+    "propose_objective",
+    "propose_requirement",
+    "todo_write",
     "tool",
 ]

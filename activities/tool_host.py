@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import structlog
@@ -20,8 +20,11 @@ from turnwright.activities.tool_body import Body, Ended
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import malformed, told, traced, unfit
 from turnwright.activities.tool_output import OUTPUT_BYTES_MAX, Converted, OutputRefused, converted
+from turnwright.activities.tool_results import Changed, External, Question, asked, checked_ops
 from turnwright.activities.tools import Tool
+from turnwright.journal.commands import Ask
 from turnwright.journal.messages import Media, Outcome, Text, ToolCall, ToolResult
+from turnwright.journal.state_ops import ToolOp
 
 CANCEL_GRACE_S: Final = 10.0
 
@@ -36,13 +39,16 @@ class ToolAbandoned(asyncio.CancelledError):
 class ToolOutcome:
     """What became of a call. `effect_unknown`: it was given up while its body still ran.
 
-    `blobs` holds the bytes of the result's media, to be stored with the entry.
+    `blobs` holds the bytes of the result's media, to be stored with the entry. `ops` change the thread's state
+    with it. With `asks` there is no result yet: the answer to that question becomes it.
     """
 
     result: ToolResult
     duration_ms: int
     effect_unknown: bool = False
     blobs: Mapping[str, bytes] = field(default_factory=dict)
+    ops: tuple[ToolOp, ...] = ()
+    asks: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +115,20 @@ class ToolHost:
             log.warning("tool_failed", tool=call.name, call_id=call.id, traceback=traced(ended.error))
             return _outcome(call, started, "error", Converted((Text(text=told(ended.error)),)))
         try:
-            output = converted(ended.value, self._output_bytes_max)
+            return self._returned(call, started, ended.value)
         except OutputRefused as error:
             log.warning("tool_output_refused", tool=call.name, call_id=call.id, reason=str(error))
             return _outcome(call, started, "error", Converted((Text(text=str(error)),)))
-        return _outcome(call, started, "success", output)
+
+    def _returned(self, call: ToolCall, started: float, value: object) -> ToolOutcome:
+        match value:
+            case Question() | External():
+                return replace(_outcome(call, started, "success", Converted()), asks=asked(value))
+            case Changed():
+                ops = checked_ops(value)
+                return replace(self._returned(call, started, value.says), ops=ops)
+            case _:
+                return _outcome(call, started, "success", converted(value, self._output_bytes_max))
 
     async def reconcile(self, tool: Tool[..., Any], call: ToolCall, ctx: ToolContext) -> Reconciliation:
         """Ask the tool's hook what became of a call; whatever goes wrong there is `unknown`."""

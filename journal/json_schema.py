@@ -228,5 +228,5 @@ def _is_time_stamp(value: object) -> bool:
 
 _FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
 _FORMATS.checks("date-time", raises=ValueError)(_is_time_stamp)
-_Validator = extend(Draft202012Validator, {"pattern": _pattern, "$ref": _reference})
+_Validator = extend(Draft202012Validator, {"pattern": _pattern, "$ref": _reference})  # type: ignore[no-untyped-call]
 _FOLLOWED: ContextVar[int] = ContextVar("references_followed", default=0)

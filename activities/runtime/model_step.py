@@ -129,7 +129,7 @@ def _answer(call: Call, response: ModelResponse) -> RespondModel:
         finish_reason=response.finish_reason,
         model=response.model,
         duration_ms=round((time.monotonic() - call.started_s) * 1000),
-        tools={tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in call.offered},
+        tools={tool.name: CallSpec.of(tool, active=tool in call.offered) for tool in call.definition.tools},
         blobs=response.blobs,
     )
 

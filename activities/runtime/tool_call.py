@@ -144,11 +144,13 @@ def _testimony(claimed: Claimed, ended: Ended[ToolOutcome]) -> FinishTool:
         return _finish(attempt, call, outcome, text, unsure=unsure and call.effect != "read")
     return FinishTool(
         **_base(attempt, call),
-        outcome=value.result.outcome,
+        outcome=value.result.outcome if value.asks is None else "deferred",
         output=value.result.output,
         duration_ms=value.duration_ms,
         effect_unknown=value.effect_unknown,
         blobs=value.blobs,
+        ops=value.ops,
+        asks=value.asks,
     )
 
 

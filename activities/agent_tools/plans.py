@@ -1,0 +1,61 @@
+"""Planning before acting: while a plan is active, only tools that change nothing run.
+
+Rule: leaving a plan is approved by a person who has read it. So the document that was read cannot be
+replaced in the step that leaves the plan.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tool_errors import ToolError
+from turnwright.activities.tool_results import Changed
+from turnwright.activities.tools import tool
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.state_ops import EnterPlan, LeavePlan, WritePlan
+from turnwright.journal.state_parts import PlanState
+
+PLAN_EXIT: Final = "plan_exit"
+
+
+@tool(effect="read")
+async def plan_enter() -> Changed:
+    """Begin to plan: until the plan is left you can only look, not change anything.
+
+    Use it when the task is large, or when it is open what the user wants.
+    """
+    return Changed(EnterPlan(), says="You are planning. Look around, write the plan, then leave it for approval.")
+
+
+@tool(effect="read")
+async def plan_write(ctx: ToolContext, document: str) -> Changed:
+    """Write the plan, replacing what was written before.
+
+    Args:
+        ctx: Of the call.
+        document: The whole plan in Markdown: what you will change, where, in which order, and how you will check it.
+    """
+    if ctx.state is not None and _is_being_left(ctx.state):
+        raise ToolError(
+            "The plan was not written: plan_exit is called in the same step. Write first, leave afterwards."
+        )
+    return Changed(WritePlan(document=document), says="The plan is written.")
+
+
+@tool(effect="read", name=PLAN_EXIT)
+async def plan_exit(ctx: ToolContext) -> Changed:
+    """Ask the user to approve the plan you wrote, and leave it. Then you can act."""
+    plan = _plan(ctx)
+    if plan.active and not plan.document.strip():
+        raise ToolError("The plan has no text, so there is nothing to approve. Write it with plan_write first.")
+    return Changed(LeavePlan(), says=f"The plan is approved. Carry it out:\n\n{plan.document}")
+
+
+def _plan(ctx: ToolContext) -> PlanState:
+    return PlanState() if ctx.state is None else ctx.state.plan
+
+
+def _is_being_left(state: AgentState) -> bool:
+    pending = state.pending_calls
+    return any(call.name == PLAN_EXIT and call.id in pending for message in state.context for call in message.calls)
