@@ -53,9 +53,9 @@ def inside(call: CallSeen, directories: tuple[str, ...]) -> bool:
 def _argument_matches(pattern: Pattern, call: CallSeen, *, granting: bool) -> bool:
     values = call.values(pattern.parts)
     if granting:
-        texts = [text for value in values for text in _texts(value)]
         known = all(value is not MISSING and value != [] for value in values)
-        return known and bool(texts) and all(glob_matches(pattern.glob, text) for text in texts)
+        texts = [text for value in values for text in _texts(value)] if known else []
+        return bool(texts) and all(glob_matches(pattern.glob, text) for text in texts)
     found = (text for value in values if value is not MISSING for text in _every_text(value))
     return any(glob_matches(pattern.glob, text, broad=True) for text in found)
 

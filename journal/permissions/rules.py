@@ -1,7 +1,7 @@
 """Rules and their text: `refund`, `refund(amount=1*)`, `shell(prefix:git status)`, `edit(path:src/**)`.
 
-Rule: a rule is checked where a person writes it, and said clearly what is wrong. One that is stored always loads; if its
-pattern cannot be read, it grants nothing and still denies.
+Rule: a rule is checked where a person writes it, and said clearly what is wrong. One that is stored always loads; if
+its pattern cannot be read, it grants nothing and still denies.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def checked_rule(rule: Rule) -> Rule:
         raise InvalidInput(f"rule {_shown(text)} holds control characters or half a character; remove them")
     if not _TOOL.fullmatch(rule.tool):
         raise InvalidInput(
-            f"rule {_shown(text)}: {rule.tool!r} is no tool name; write 1 to 100 letters, digits, '_', '-', '.' or ':', "
-            "with '*' for any"
+            f"rule {_shown(text)}: {rule.tool!r} is no tool name; write 1 to 100 letters, digits, '_', '-', '.' "
+            "or ':', with '*' for any"
         )
     if rule.pattern is not None:
         read_pattern(rule.pattern)

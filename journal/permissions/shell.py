@@ -148,8 +148,10 @@ def _behind(words: Words, depth: int) -> Iterator[Words]:
         yield from (words[at:] for at in range(1, len(words)))
         for text in (*words[1:], " ".join(words[1:])):
             yield from _read(text, depth - 1) if re.search(r"[\s;&|()`]", text) else ()
-    elif program == "find":
-        yield from (words[at + 1 :] for at, word in enumerate(words) if word in _FIND_RUNS and words[at + 1 :])
+    # Whatever the program: `\;` ends the first of these for the reader of words, and others may follow.
+    for at, word in enumerate(words[:-1]):
+        if word in _FIND_RUNS:
+            yield from _behind_one(words[at + 1 :], depth)
 
 
 def _behind_one(words: Words, depth: int) -> Iterator[Words]:

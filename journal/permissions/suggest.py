@@ -44,7 +44,7 @@ def _allows(text: str, call: CallSeen, directories: tuple[str, ...]) -> bool:
 def _named(call: CallSeen) -> Iterator[str]:
     """Single arguments, with the value they have."""
     plain = [
-        f"{call.tool}({name}={literal(value if isinstance(value, str) else _number(value))})"
+        f"{call.tool}({name}={literal(_text(value))})"
         for name, value in call.arguments.items()
         if name not in call.paths and name != call.command and _NAME.fullmatch(name)
         if isinstance(value, str | int | float) and len(str(value)) <= VALUE_CHARACTERS_MAX
@@ -52,8 +52,10 @@ def _named(call: CallSeen) -> Iterator[str]:
     yield from plain[:_NAMED_MAX]
 
 
-def _number(value: float | bool) -> str:
+def _text(value: str | float) -> str:
     match value:
+        case str():
+            return value
         case bool():
             return str(value).lower()
         case float() if value.is_integer():

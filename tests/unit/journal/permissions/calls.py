@@ -1,6 +1,6 @@
 """Calls and permissions of the tests, and strategies that make them."""
 
-from typing import Any, get_args
+from typing import get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy as Strategy
@@ -14,15 +14,15 @@ from turnwright.journal.state_parts import Mode, PermissionState, Rule
 ROOT = "/srv/work"
 
 
-def call(tool: str = "refund", effect: Effect = "once", check: Checked | None = None, **arguments: Any) -> CallSeen:
+def call(tool: str = "refund", effect: Effect = "once", check: Checked | None = None, **arguments: object) -> CallSeen:
     return CallSeen(tool, arguments, effect, facts=CallFacts(check=check))
 
 
-def shell(line: Any) -> CallSeen:
+def shell(line: object) -> CallSeen:
     return CallSeen("shell", {"line": line}, command="line")
 
 
-def edit(path: Any, *real: str, root: str = ROOT) -> CallSeen:
+def edit(path: object, *real: str, root: str = ROOT) -> CallSeen:
     facts = CallFacts(resolved={"path": real} if real else {}, directories={ROOT: root})
     return CallSeen("edit", {"path": path}, paths=("path",), facts=facts)
 

@@ -62,7 +62,7 @@ def test_a_rule_names_tools(rule: str, tool: str, expected: tuple[bool, bool]) -
         ("refund(note=caf\u00e9)", {"note": "cafe\u0301"}, (NO, YES)),
         ("refund(to=a)", {"to": ["a", "a"]}, (YES, YES)),
         ("refund(to=a)", {"to": ["a", "b"]}, (NO, YES)),
-        ("refund(to=*)", {"to": []}, (NO, NO)),
+        ("refund(to=*)", {"to": []}, (NO, YES)),
         ("refund(order.id=7)", {"order": {"id": 7}}, (YES, YES)),
         ("refund(order.id=7)", {"order": {"id": 8}}, (NO, NO)),
         ("refund(order.id=7)", {"order": 7}, (NO, NO)),
@@ -117,7 +117,7 @@ def test_a_glob_of_many_stars_is_matched_at_once_against_a_long_text() -> None:
     ],
 )
 def test_a_relative_glob_allows_in_the_working_directories_and_denies_anywhere(
-    path: Any, real: str | None, expected: tuple[bool, bool]
+    path: object, real: str | None, expected: tuple[bool, bool]
 ) -> None:
     seen = edit(path) if real is None else edit(path, real)
     assert judged("edit(path:src/**)", seen) == expected

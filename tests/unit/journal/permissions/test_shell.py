@@ -147,7 +147,7 @@ def test_whatever_else_a_line_holds_is_not_allowed(line: str) -> None:
         "exec rm x",
         "command rm x",
         "find . -name '*.o' -exec rm {} ;",
-        "find . -exec sudo true ; -execdir rm {} +",
+        "find . -exec true {} \\; -execdir sudo rm {} +",
         "sh -c 'rm x'",
         "bash -lc 'ls; rm x'",
         "bash -c \"bash -c 'rm x'\"",

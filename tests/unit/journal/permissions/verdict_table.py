@@ -8,22 +8,22 @@ everything, `|` separates. A cell says what is decided, and which line decides.
 MODES = ("default", "accept_edits", "explore", "bypass", "dont_ask")
 
 _ROWS = """
-plan  effect           check             rule        default      accept_edits  explore       bypass        dont_ask
-*     *                *                 deny        deny:rule    deny:rule     deny:rule     deny:rule     deny:rule
-yes   idempotent|once  *                 none|ask|allow  deny:plan  deny:plan   deny:explore  deny:plan     deny:plan
-no    idempotent|once  *                 ask         ask:rule     ask:rule      deny:explore  ask:rule      deny:dont_ask
-no    idempotent|once  allow             none|allow  allow:check  allow:check   deny:explore  allow:check   allow:check
-no    idempotent|once  ask|missing       none|allow  ask:check    ask:check     deny:explore  ask:check     deny:dont_ask
-no    idempotent|once  deny              none|allow  deny:check   deny:check    deny:explore  deny:check    deny:check
-no    idempotent|once  none|pass         allow       allow:rule   allow:rule    deny:explore  allow:rule    allow:rule
-no    idempotent|once  none|pass         none        ask:default  ask:default   deny:explore  allow:bypass  deny:dont_ask
-*     read             *                 ask         ask:rule     ask:rule      ask:rule      ask:rule      deny:dont_ask
-*     read             none              none|allow  allow:read   allow:read    allow:read    allow:read    allow:read
-*     read             allow             none|allow  allow:check  allow:check   allow:check   allow:check   allow:check
-*     read             ask|missing       none|allow  ask:check    ask:check     ask:check     ask:check     deny:dont_ask
-*     read             deny              none|allow  deny:check   deny:check    deny:check    deny:check    deny:check
-*     read             pass              allow       allow:rule   allow:rule    allow:rule    allow:rule    allow:rule
-*     read             pass              none        ask:default  ask:default   ask:default   allow:bypass  deny:dont_ask
+plan  effect           check        rule            default      accept_edits  explore       bypass        dont_ask
+*     *                *            deny            deny:rule    deny:rule     deny:rule     deny:rule     deny:rule
+yes   idempotent|once  *            none|ask|allow  deny:plan    deny:plan     deny:explore  deny:plan     deny:plan
+no    idempotent|once  *            ask             ask:rule     ask:rule      deny:explore  ask:rule      deny:dont_ask
+no    idempotent|once  allow        none|allow      allow:check  allow:check   deny:explore  allow:check   allow:check
+no    idempotent|once  ask|missing  none|allow      ask:check    ask:check     deny:explore  ask:check     deny:dont_ask
+no    idempotent|once  deny         none|allow      deny:check   deny:check    deny:explore  deny:check    deny:check
+no    idempotent|once  none|pass    allow           allow:rule   allow:rule    deny:explore  allow:rule    allow:rule
+no    idempotent|once  none|pass    none            ask:default  ask:default   deny:explore  allow:bypass  deny:dont_ask
+*     read             *            ask             ask:rule     ask:rule      ask:rule      ask:rule      deny:dont_ask
+*     read             none         none|allow      allow:read   allow:read    allow:read    allow:read    allow:read
+*     read             allow        none|allow      allow:check  allow:check   allow:check   allow:check   allow:check
+*     read             ask|missing  none|allow      ask:check    ask:check     ask:check     ask:check     deny:dont_ask
+*     read             deny         none|allow      deny:check   deny:check    deny:check    deny:check    deny:check
+*     read             pass         allow           allow:rule   allow:rule    allow:rule    allow:rule    allow:rule
+*     read             pass         none            ask:default  ask:default   ask:default   allow:bypass  deny:dont_ask
 """
 
 _VALUES = {
