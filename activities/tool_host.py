@@ -124,6 +124,8 @@ class ToolHost:
         match value:
             case Question() | External():
                 return replace(_outcome(call, started, "success", Converted()), asks=asked(value))
+            case Changed(says=Question() | External() | Changed()):
+                raise OutputRefused("the tool wants a change and a question at once; nothing was changed or asked")
             case Changed():
                 ops = checked_ops(value)
                 return replace(self._returned(call, started, value.says), ops=ops)
