@@ -15,6 +15,7 @@ from turnwright.activities.agent_tools import (
     propose_requirement,
     todo_write,
 )
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.registry import Registry, load_registry
 from turnwright.activities.tool_context import ToolContext
@@ -22,14 +23,16 @@ from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
 from turnwright.activities.tool_results import Changed, External, Question
 from turnwright.activities.tools import Tool, tool
-from turnwright.journal.agents import Limits
+from turnwright.journal.agents import ApprovalTerms, Limits
 
 __all__ = [
     "Agent",
+    "ApprovalTerms",
     "Attachment",
     "Changed",
     "External",
     "Limits",
+    "Permissions",
     "Question",
     "Reconciled",
     "Registry",

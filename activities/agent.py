@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.tools import Tool
-from turnwright.journal.agents import AgentDefinition, Limits
+from turnwright.journal.agents import AgentDefinition, ApprovalTerms, Limits
 from turnwright.journal.canonical import encode
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import checked_part
@@ -26,7 +27,8 @@ class Agent:
     """An agent as a worker knows it.
 
     `model` is a name of pydantic-ai's (`openai:…`, `anthropic:…`), `scripted:…`, or, with `base_url`, what
-    an OpenAI-compatible server calls its model. `model_settings` go to the model as they are.
+    an OpenAI-compatible server calls its model. `model_settings` go to the model as they are. `permissions` say
+    which calls run unasked (by default those that only read), `approvals` how long a person has to answer.
 
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
@@ -39,6 +41,8 @@ class Agent:
     limits: Limits = field(default_factory=Limits)
     model_settings: Mapping[str, Any] = field(default_factory=dict)
     base_url: str | None = None
+    permissions: Permissions = field(default_factory=Permissions)
+    approvals: ApprovalTerms = field(default_factory=ApprovalTerms)
     _definition: AgentDefinition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -46,6 +50,8 @@ class Agent:
         checked_part("agent name", self.name)
         if not self.model or not isinstance(self.model, str):
             raise InvalidInput(f"agent {self.name}: model must be a name such as 'openai:gpt-5', got {self.model!r}")
+        if not isinstance(self.permissions, Permissions):
+            raise InvalidInput(f"agent {self.name}: permissions must be Permissions(...), got {self.permissions!r}")
         object.__setattr__(self, "tools", _checked_tools(self.name, self.tools))
         object.__setattr__(self, "_definition", self._defined())
 
@@ -69,6 +75,8 @@ class Agent:
                 limits=self.limits,
                 model_settings=settings,
                 base_url=self.base_url,
+                permissions=self.permissions.state,
+                approvals=self.approvals,
             )
         except ValidationError as error:
             wrong = error.errors(include_url=False)[0]

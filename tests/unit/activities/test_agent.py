@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from turnwright.activities.agent import Agent
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.registry import Registry, load_registry
 from turnwright.activities.tools import tool
-from turnwright.journal.agents import AgentDefinition, Limits
+from turnwright.journal.agents import AgentDefinition, ApprovalTerms, Limits
 from turnwright.journal.errors import InvalidInput
+from turnwright.journal.state_parts import PermissionState, Rule
 
 
 @tool(effect="read")
@@ -60,11 +62,44 @@ def test_an_agent_finds_its_tools_by_name() -> None:
         ({"model_settings": {"x": float("nan")}}, "JSON"),
         ({"instructions": 5}, "instructions"),
         ({"base_url": 5}, "base_url"),
+        ({"permissions": "bypass"}, "permissions must be Permissions"),
+        ({"approvals": 5}, "approvals"),
     ],
 )
 def test_an_agent_that_could_not_run_is_refused_when_it_is_made(changes: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         Agent(**{"name": "clerk", "model": "scripted:x", **changes})
+
+
+def test_a_definition_pins_what_the_agent_may_do_and_who_set_it() -> None:
+    permissions = Permissions("explore", ["look(place=a*)"], ["*"], deny=["jump"], working_directories=["/srv/work/"])
+    terms = ApprovalTerms(deadline_s=60, on_expiry="approve")
+    definition = Agent("clerk", "scripted:x", permissions=permissions, approvals=terms).definition
+    assert definition.permissions == PermissionState(
+        mode="explore",
+        allow=(Rule(tool="look", pattern="place=a*", source="agent"),),
+        ask=(Rule(tool="*", source="agent"),),
+        deny=(Rule(tool="jump", source="agent"),),
+        working_directories=("/srv/work",),
+    )
+    assert definition.approvals == terms
+    assert Agent("clerk", "scripted:x").definition.permissions == PermissionState()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"mode": "free"}, "mode is one of default, accept_edits, explore, bypass, dont_ask, not 'free'"),
+        ({"allow": "refund"}, "allow is a list of texts"),
+        ({"deny": [Rule(tool="refund")]}, "deny is a list of texts"),
+        ({"ask": ["refund(5)"]}, "argument=glob"),
+        ({"working_directories": ["src"]}, "absolute path"),
+        ({"working_directories": "/srv"}, "list of texts"),
+    ],
+)
+def test_permissions_that_mean_nothing_are_refused_when_they_are_made(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        Permissions(**changes)
 
 
 def test_a_registry_knows_agents_and_their_tools_by_name() -> None:
@@ -88,7 +123,8 @@ def test_two_agents_of_one_name_are_refused() -> None:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "shop_agents.py").write_text(
         "from turnwright.activities.agent import Agent\n"
-        "from turnwright.activities.registry import Registry\n"
+        "from turnwright.activities.permissions import Permissions
+from turnwright.activities.registry import Registry\n"
         "one = Agent('one', 'scripted:x')\n"
         "several = [one, Agent('two', 'scripted:x')]\n"
         "registry = Registry(several)\n"
