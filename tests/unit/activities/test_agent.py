@@ -123,8 +123,7 @@ def test_two_agents_of_one_name_are_refused() -> None:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "shop_agents.py").write_text(
         "from turnwright.activities.agent import Agent\n"
-        "from turnwright.activities.permissions import Permissions
-from turnwright.activities.registry import Registry\n"
+        "from turnwright.activities.registry import Registry\n"
         "one = Agent('one', 'scripted:x')\n"
         "several = [one, Agent('two', 'scripted:x')]\n"
         "registry = Registry(several)\n"
