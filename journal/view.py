@@ -12,12 +12,13 @@ from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.briefing import briefing
 from turnwright.journal.evolve_state import INTERRUPTED_TEXT
-from turnwright.journal.messages import Message, Text, ToolCall, ToolResult
+from turnwright.journal.messages import Media, Message, Text, ToolCall, ToolResult
 
 DENIED_VIEW = (
     "The user decided not to run this call. It is their choice, not a missing permission and not a fault; "
     "do not try it again unless they ask."
 )
+EDITED_VIEW = "Whoever approved this call changed its arguments; what stands in the call is what was run."
 # The id of the message the briefing stands in; as metadata it says that nobody wrote it.
 BRIEFING = "briefing"
 
@@ -75,10 +76,20 @@ def _result_message(asked_in: Message, call: ToolCall, results: Mapping[str, Too
     if result is None:
         text = (Text(text=INTERRUPTED_TEXT),)
         result = ToolResult(id=call.id, name=call.name, output=text, outcome="interrupted")
-    if result.outcome == "denied":
-        said = tuple(block for block in result.output if isinstance(block, Text))
-        result = result.model_copy(update={"output": (Text(text=DENIED_VIEW), *said)})
+    result = result.model_copy(update={"output": (*_remarks(call, result), *_said(result))})
     return Message(id=f"{asked_in.id}/{call.id}", role="tool", blocks=(result,))
+
+
+def _remarks(call: ToolCall, result: ToolResult) -> tuple[Text, ...]:
+    """What a model must know about a call that people had a hand in. What a rule denied says so itself."""
+    chosen = result.outcome == "denied" and result.by == "person"
+    remarks = (DENIED_VIEW if chosen else "", EDITED_VIEW if call.edited else "")
+    return tuple(Text(text=remark) for remark in remarks if remark)
+
+
+def _said(result: ToolResult) -> tuple[Text | Media, ...]:
+    denied = result.outcome == "denied"
+    return tuple(block for block in result.output if not denied or isinstance(block, Text))
 
 
 def _briefing(text: str) -> Message:

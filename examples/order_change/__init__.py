@@ -1,0 +1,1 @@
+"""A customer wants an order cancelled, is asked whether it really shall be, and chooses not to."""
