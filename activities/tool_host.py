@@ -124,13 +124,13 @@ class ToolHost:
         match value:
             case Question() | External():
                 return replace(_outcome(call, started, "success", Converted()), asks=asked(value))
-            case Changed(says=Question() | External() | Changed()):
-                raise OutputRefused("the tool wants a change and a question at once; nothing was changed or asked")
             case Changed():
-                ops = checked_ops(value)
-                return replace(self._returned(call, started, value.says), ops=ops)
+                return replace(self._output(call, started, value.says), ops=checked_ops(value))
             case _:
-                return _outcome(call, started, "success", converted(value, self._output_bytes_max))
+                return self._output(call, started, value)
+
+    def _output(self, call: ToolCall, started: float, value: object) -> ToolOutcome:
+        return _outcome(call, started, "success", converted(value, self._output_bytes_max))
 
     async def reconcile(self, tool: Tool[..., Any], call: ToolCall, ctx: ToolContext) -> Reconciliation:
         """Ask the tool's hook what became of a call; whatever goes wrong there is `unknown`."""

@@ -24,6 +24,12 @@ class OutputRefused(TurnwrightError):
     """A tool's output that cannot be kept; the message tells the model why."""
 
 
+class Beside:
+    """Base of what a tool returns beside output, or in place of it; it is never a part of an output."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """A file a tool returns: its bytes and their media type."""
@@ -85,6 +91,8 @@ def _block(part: Any, bytes_max: int, blobs: dict[str, bytes]) -> tuple[Text | M
             return part, len(part.url or "")
         case Attachment():
             return _media(part, bytes_max, blobs)
+        case Beside():
+            raise OutputRefused(f"{type(part).__name__} is no output: a tool returns it by itself, from its body")
         case bytes() | bytearray() | memoryview():
             return _media(Attachment(bytes(part)), bytes_max, blobs)
         case _:

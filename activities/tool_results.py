@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turnwright.activities.tool_output import OutputRefused
+from turnwright.activities.tool_output import Beside, OutputRefused
 from turnwright.journal.commands import Ask
 from turnwright.journal.json_schema import check_schema
 from turnwright.journal.state_ops import TRUSTED, ToolOp
@@ -21,7 +21,7 @@ OPS_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Changed:
+class Changed(Beside):
     """The call changes the thread's state, and answers what it `says`: `Changed(LeavePlan(), says="Left.")`.
 
     All operations are applied, or none, and then the call's result is the reason.
@@ -36,7 +36,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(Beside):
     """The call's result is a person's answer: an object that fits the JSON schema, if there is one."""
 
     prompt: str
@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class External:
+class External(Beside):
     """The call's result is delivered from outside, by whoever does what the prompt says."""
 
     prompt: str

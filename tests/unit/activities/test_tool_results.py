@@ -45,7 +45,8 @@ async def test_a_change_may_say_nothing_or_bring_a_file() -> None:
         (Changed(*[EnterPlan()] * (OPS_MAX + 1)), "at most"),
         (Changed(EnterPlan(), says="x" * 2_000), "larger than"),
         (Changed(EnterPlan(), says=object()), "no JSON value"),
-        (Changed(EnterPlan(), says=Question("?")), "a change and a question at once"),
+        (Changed(EnterPlan(), says=Question("?")), "Question is no output"),
+        (ToolOutput("see:", External("?")), "External is no output"),  # type: ignore[arg-type]
         (Question(""), "its prompt must have"),
         (Question("x" * 20_000), "its prompt must have"),
         (Question("?", {"type": "nonsense"}), "the schema is not valid: type"),
