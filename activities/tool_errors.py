@@ -52,10 +52,10 @@ def traced(error: BaseException) -> str:
     return repair_text(lines[-TRACEBACK_CHARACTERS_MAX:])
 
 
-def bounded(text: str) -> str:
+def bounded(text: str, characters_max: int = MESSAGE_CHARACTERS_MAX) -> str:
     """The text in storable characters, cut where it becomes too long to help."""
     repaired = repair_text(text)
-    return repaired if len(repaired) <= MESSAGE_CHARACTERS_MAX else f"{repaired[:MESSAGE_CHARACTERS_MAX]}…"
+    return repaired if len(repaired) <= characters_max else f"{repaired[:characters_max]}…"
 
 
 def without_secrets(text: str) -> str:

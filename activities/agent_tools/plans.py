@@ -6,8 +6,9 @@ replaced in the step that leaves the plan.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from turnwright.activities.check import Check
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_results import Changed
@@ -43,13 +44,27 @@ async def plan_write(ctx: ToolContext, document: str) -> Changed:
     return Changed(WritePlan(document=document), says="The plan is written.")
 
 
-@tool(effect="read", name=PLAN_EXIT)
+def approved(ctx: ToolContext, _: dict[str, Any]) -> Check:
+    """Leaving a plan needs a person who has read it; with nothing to read or to leave, the call itself says so."""
+    plan = _plan(ctx)
+    if not _can_be_left(plan):
+        return Check.allow()
+    return Check.ask(f"The plan is to be left and carried out:\n\n{plan.document}")
+
+
+@tool(effect="read", name=PLAN_EXIT, check=approved)
 async def plan_exit(ctx: ToolContext) -> Changed:
     """Ask the user to approve the plan you wrote, and leave it. Then you can act."""
     plan = _plan(ctx)
-    if plan.active and not plan.document.strip():
+    if not plan.active:
+        raise ToolError("No plan is active, so there is none to leave.")
+    if not _can_be_left(plan):
         raise ToolError("The plan has no text, so there is nothing to approve. Write it with plan_write first.")
     return Changed(LeavePlan(), says=f"The plan is approved. Carry it out:\n\n{plan.document}")
+
+
+def _can_be_left(plan: PlanState) -> bool:
+    return plan.active and bool(plan.document.strip())
 
 
 def _plan(ctx: ToolContext) -> PlanState:

@@ -17,11 +17,13 @@ from turnwright.activities.agent_tools import (
     propose_requirement,
     todo_write,
 )
+from turnwright.activities.permission_facts import facts_of
 from turnwright.activities.tool_host import ToolOutcome
 from turnwright.activities.tools import Tool
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.json_schema import problems
 from turnwright.journal.messages import Message, ToolCall
+from turnwright.journal.permissions.facts import Checked
 from turnwright.journal.state_ops import Refusal, apply_ops, changed
 from turnwright.journal.state_parts import PlanState
 from turnwright.journal.view import offered_tools
@@ -96,9 +98,29 @@ async def test_leaving_a_plan_that_has_no_text_is_an_error() -> None:
 
 async def test_leaving_when_no_plan_is_active_is_refused() -> None:
     outcome = await called(plan_exit)
-    refusal = apply_ops(outcome.ops, STATE)
-    assert isinstance(refusal, Refusal)
-    assert "No plan is active" in refusal.message
+    assert (outcome.result.outcome, outcome.ops) == ("error", ())
+    assert "No plan is active" in text(outcome)
+
+
+async def checked(state: AgentState) -> Checked | None:
+    return (await facts_of(plan_exit, plan_exit.spec, {}, replace(context(), state=state), ())).check
+
+
+async def test_leaving_an_active_plan_is_asked_with_its_whole_document() -> None:
+    document = "a line of the plan\n" * 3_000
+    state = STATE.model_copy(update={"plan": PlanState(active=True, document=document)})
+    found = await checked(state)
+    assert found is not None
+    assert (found.verdict, document in found.message) == ("ask", True)
+
+
+@pytest.mark.parametrize("plan", [PlanState(), PlanState(document="left"), PlanState(active=True, document=" ")])
+async def test_nobody_is_asked_when_there_is_nothing_to_approve(plan: PlanState) -> None:
+    state = STATE.model_copy(update={"plan": plan})
+    found = await checked(state)
+    assert found is not None
+    assert found.verdict == "allow"
+    assert (await called(plan_exit, state)).result.outcome == "error"
 
 
 async def test_the_plan_that_is_being_approved_cannot_be_replaced_in_the_same_step() -> None:
