@@ -10,6 +10,7 @@ from turnwright.client.errors import NotFound
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 from turnwright.journal import store_admin
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
@@ -72,10 +73,13 @@ class Session:
         thread: str = MAIN_THREAD,
         if_busy: IfBusy = "enqueue",
         on_failure: OnFailure | None = None,
+        budget: Budget | None = None,
         **how: Unpack[How],
     ) -> Turn:
         """Queue a turn on a thread of the session (see `Thread.submit`)."""
-        return await self.thread(agent, thread).submit(message, if_busy=if_busy, on_failure=on_failure, **how)
+        return await self.thread(agent, thread).submit(
+            message, if_busy=if_busy, on_failure=on_failure, budget=budget, **how
+        )
 
     async def pause(self, **how: Unpack[How]) -> Receipt:
         """Start no operation on any thread until the session is resumed."""

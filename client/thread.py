@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from turnwright.client.access import Access, How
-from turnwright.client.errors import NotFound
+from turnwright.client.access import How
 from turnwright.client.inputs import as_message
+from turnwright.client.thread_admin import ThreadAdmin
+from turnwright.client.thread_tasks import ThreadTasks
 from turnwright.client.turn import Turn
 from turnwright.journal import ids, store_admin
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelThread,
-    ClientCommand,
     CloseThread,
     IfBusy,
     Inject,
@@ -25,20 +26,11 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Message
-from turnwright.journal.transact.overview import ThreadSeen
 
 
-class Thread:
+class Thread(ThreadAdmin, ThreadTasks):
     """One agent's context in a session. It comes into being with its first turn, injection or pause."""
-
-    def __init__(self, access: Access, key: ThreadKey) -> None:
-        self.key = key.checked()
-        self._access = access
-
-    def __repr__(self) -> str:
-        return f"Thread({self.key.canonical})"
 
     async def submit(
         self,
@@ -46,6 +38,7 @@ class Thread:
         *,
         if_busy: IfBusy = "enqueue",
         on_failure: OnFailure | None = None,
+        budget: Budget | None = None,
         **how: Unpack[How],
     ) -> Turn:
         """Queue a turn.
@@ -55,6 +48,7 @@ class Thread:
             if_busy: what to do while a turn is active, queued or held: `enqueue` behind it, `reject`, or `interrupt`
                 (cancel the active one and come next).
             on_failure: from now on, `hold` pauses the thread when a turn fails, `continue` goes on with the queue.
+            budget: what this turn may use before a person is asked; None: that of the thread's turns.
             **how: see `How`. The turn's id follows from the thread and the request id.
 
         Raises:
@@ -71,6 +65,7 @@ class Thread:
             input=as_message(message),
             if_busy=if_busy,
             on_failure=on_failure,
+            budget=budget,
         )
         return Turn(self._access, self.key, turn_id, await self._command(command, how))
 
@@ -109,13 +104,6 @@ class Thread:
         command = CloseThread(request_id=request_id, principal=principal, reason=reason, mode=mode)
         return await self._command(command, how)
 
-    async def status(self) -> ThreadSeen:
-        """The thread now: its pause, its active turn, its queue. Raises `NotFound`."""
-        seen = await store_admin.see_thread(self._access.journal, self.key)
-        if seen is None:
-            raise NotFound.thread(self.key)
-        return seen
-
     async def state(self, at_seq: int | None = None) -> AgentState:
         """The agent's state now, or as it was after the entry `at_seq`.
 
@@ -137,6 +125,3 @@ class Thread:
 
     async def _revision(self) -> int:
         return (await self.status()).control.pause.revision
-
-    async def _command(self, command: ClientCommand, how: How) -> Receipt:
-        return await self._access.command(self.key, command, check=how.get("check", True))

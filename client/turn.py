@@ -7,10 +7,11 @@ nothing a turn could notice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, Literal, Unpack
 
 from turnwright.client.access import Access, How
+from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
 from turnwright.client.inputs import as_message
 from turnwright.client.views import TurnView, view_of
@@ -36,7 +37,7 @@ from turnwright.journal.why import Scene, Why, why
 POLL_S = 1.0
 
 
-class Turn:
+class Turn(Answering):
     """One submitted task. `receipt` is that of its submit, if this handle comes from one."""
 
     def __init__(self, access: Access, key: ThreadKey, turn_id: str, receipt: Receipt | None = None) -> None:
@@ -91,9 +92,9 @@ class Turn:
         return await self._command(command, how)
 
     async def respond(
-        self, interaction_id: str, resolution: str, answer: dict[str, Any] | None = None, **how: Unpack[How]
+        self, interaction_id: str, resolution: str, answer: Mapping[str, Any] | None = None, **how: Unpack[How]
     ) -> Receipt:
-        """Answer an open question of the turn (`status().questions`)."""
+        """Answer an open question of the turn (see `questions`); `approve` and the like say it in their own words."""
         request_id, principal, reason = self._access.said(how)
         command = Respond(
             request_id=request_id,
@@ -102,7 +103,7 @@ class Turn:
             turn_id=self.id,
             interaction_id=interaction_id,
             resolution=resolution,
-            answer=answer or {},
+            answer=dict(answer or {}),
         )
         return await self._command(command, how)
 

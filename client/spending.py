@@ -1,0 +1,42 @@
+"""What `budget()` of a thread and of a session gives: what may be used, and what was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnwright.journal.budgets import Budget, Used
+from turnwright.journal.control import ThreadControl
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSpending:
+    """The active turn: the budget that holds for it (its own, else the one of the thread's turns), and its use."""
+
+    turn_id: str
+    budget: Budget | None
+    used: Used
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSpending:
+    """A thread: its budget, what it used since it began, and the budget of each of its turns."""
+
+    budget: Budget | None
+    used: Used
+    turns: Budget | None = None
+    turn: TurnSpending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpending:
+    """A session: its budget, and what its threads used of it; None: nobody counts, for it has no budget."""
+
+    budget: Budget | None
+    used: Used | None = None
+
+
+def thread_spending(control: ThreadControl) -> ThreadSpending:
+    """What a thread may use and has used."""
+    active = control.active
+    turn = None if active is None else TurnSpending(active.turn_id, active.budget or control.turn_budget, active.used)
+    return ThreadSpending(control.budget, control.used, control.turn_budget, turn)

@@ -1,0 +1,31 @@
+"""What every part of a thread's handle needs: whose it is, how it is asked, how it is commanded."""
+
+from __future__ import annotations
+
+from turnwright.client.access import Access, How
+from turnwright.client.errors import NotFound
+from turnwright.journal import store_admin
+from turnwright.journal.commands import ClientCommand, Receipt
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.overview import ThreadSeen
+
+
+class ThreadHandle:
+    """A thread by its key."""
+
+    def __init__(self, access: Access, key: ThreadKey) -> None:
+        self.key = key.checked()
+        self._access = access
+
+    def __repr__(self) -> str:
+        return f"Thread({self.key.canonical})"
+
+    async def status(self) -> ThreadSeen:
+        """The thread now: its pause, its active turn, its queue. Raises `NotFound`."""
+        seen = await store_admin.see_thread(self._access.journal, self.key)
+        if seen is None:
+            raise NotFound.thread(self.key)
+        return seen
+
+    async def _command(self, command: ClientCommand, how: How) -> Receipt:
+        return await self._access.command(self.key, command, check=how.get("check", True))

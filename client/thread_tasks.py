@@ -1,0 +1,56 @@
+"""What a trusted caller settles about a thread's work: its task, what was proposed, what was checked.
+
+Rule: none of this completes a turn, and a tool may do none of it. It may be done at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Unpack
+
+from turnwright.client.access import How
+from turnwright.client.thread_handle import ThreadHandle
+from turnwright.journal.commands import ChangeState, Receipt
+from turnwright.journal.state_ops import (
+    AddVerification,
+    BeginTask,
+    DeactivateGroups,
+    DecideObjective,
+    DecideRequirement,
+    StateOp,
+)
+
+
+class ThreadTasks(ThreadHandle):
+    """The part of a thread that is about its work. Each raises `CommandRejected` with `refused` and says why."""
+
+    async def begin_task(self, objective: str, requirements: Sequence[str] = (), **how: Unpack[How]) -> Receipt:
+        """Begin anew: this objective and these requirements, confirmed; no todo, nothing verified."""
+        return await self._change(BeginTask(objective=objective, requirements=tuple(requirements)), how)
+
+    async def decide_objective(self, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]) -> Receipt:
+        """Confirm or reject the objective that was proposed."""
+        return await self._change(DecideObjective(verdict=verdict), how)
+
+    async def decide_requirement(
+        self, requirement_id: str, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]
+    ) -> Receipt:
+        """Confirm or reject a requirement; `reason` is kept with it."""
+        op = DecideRequirement(id=requirement_id, verdict=verdict, reason=how.get("reason"))
+        return await self._change(op, how)
+
+    async def add_verification(
+        self, requirement_id: str, *, passed: bool, summary: str, subject: str = "", **how: Unpack[How]
+    ) -> Receipt:
+        """Record what an explicit check found about a requirement; `subject` is what was checked, such as a commit."""
+        op = AddVerification(requirement=requirement_id, passed=passed, summary=summary, subject=subject)
+        return await self._change(op, how)
+
+    async def deactivate_groups(self, *groups: str, **how: Unpack[How]) -> Receipt:
+        """Offer these groups of tools to the model no longer."""
+        return await self._change(DeactivateGroups(groups=groups), how)
+
+    async def _change(self, op: StateOp, how: How) -> Receipt:
+        request_id, principal, reason = self._access.said(how)
+        command = ChangeState(request_id=request_id, principal=principal, reason=reason, op=op)
+        return await self._command(command, how)
