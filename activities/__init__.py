@@ -15,6 +15,7 @@ from turnwright.activities.agent_tools import (
     propose_requirement,
     todo_write,
 )
+from turnwright.activities.check import Check
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.registry import Registry, load_registry
@@ -30,6 +31,7 @@ __all__ = [
     "ApprovalTerms",
     "Attachment",
     "Changed",
+    "Check",
     "External",
     "Limits",
     "Permissions",

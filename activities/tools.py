@@ -2,20 +2,23 @@
 
 Rule: a tool says what repeating it means. `read` and `idempotent` calls are made again after a crash, an
 idempotent one with the same key; a `once` call (the default) is not, unless its `reconcile` hook finds
-that it never took effect. A tool that cannot be described to a model is refused where it is defined.
+that it never took effect. And it says what its permissions are about. A tool that cannot be described to a
+model is refused where it is defined.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, ParamSpec, TypeVar, overload
 
+from turnwright.activities.check import CheckHook
 from turnwright.activities.docstring import described
 from turnwright.activities.reconcile import ReconcileHook
 from turnwright.activities.signature import Signature, signature_of
+from turnwright.activities.tool_permissions import guarded
 from turnwright.journal.agents import Effect, ToolSpec
 from turnwright.journal.errors import InvalidInput
 
@@ -33,6 +36,7 @@ class Tool(Generic[P, R]):
     spec: ToolSpec
     signature: Signature = field(repr=False)
     reconcile: ReconcileHook | None = None
+    check: CheckHook | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as a test would."""
@@ -54,6 +58,9 @@ def tool(
     timeout_s: float = TIMEOUT_S,
     name: str | None = None,
     group: str | None = None,
+    paths: Sequence[str] = (),
+    command: str | None = None,
+    check: CheckHook | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 @overload
 def tool(
@@ -62,8 +69,11 @@ def tool(
     timeout_s: float = TIMEOUT_S,
     name: str | None = None,
     group: str | None = None,
+    paths: Sequence[str] = (),
+    command: str | None = None,
+    check: CheckHook | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
-def tool(
+def tool(  # noqa: PLR0913 - each is one thing an author can say
     function: Callable[P, R] | None = None,
     /,
     *,
@@ -72,45 +82,42 @@ def tool(
     timeout_s: float = TIMEOUT_S,
     name: str | None = None,
     group: str | None = None,
+    paths: Sequence[str] = (),
+    command: str | None = None,
+    check: CheckHook | None = None,
 ) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
     """Make a tool of a typed function, sync or async.
 
     Its docstring describes it to the model, its `Args:` section each argument. A first parameter of type
     `ToolContext` receives the context of the call. The body has `timeout_s` seconds; `group` makes the
-    tool part of a group that is activated as one.
+    tool part of a group that is activated as one. `paths` names the arguments that are file paths, `command`
+    the one that is a shell command line: rules can be about them. `check` is asked before a call may run.
 
     Raises:
         InvalidInput: the function cannot be a tool; says why.
     """
 
     def made(body: Callable[P, R]) -> Tool[P, R]:
-        return _made(body, effect, reconcile, timeout_s, name, group)
+        own_name = getattr(body, "__name__", type(body).__name__) if name is None else name
+        _check(body, own_name, effect, reconcile, timeout_s)
+        docs = described(body)
+        signature = signature_of(body, docs)
+        guard = guarded(own_name, signature, paths, command, check)
+        spec = ToolSpec(
+            name=own_name,
+            description=docs.description,
+            parameters=signature.parameters,
+            effect=effect,
+            reconcilable=reconcile is not None,
+            timeout_s=timeout_s,
+            group=group,
+            paths=guard.paths,
+            command=guard.command,
+            checked=guard.check is not None,
+        )
+        return Tool(body, spec, signature, reconcile, guard.check)
 
     return made if function is None else made(function)
-
-
-def _made(
-    body: Callable[P, R],
-    effect: Effect,
-    reconcile: ReconcileHook | None,
-    timeout_s: float,
-    name: str | None,
-    group: str | None,
-) -> Tool[P, R]:
-    own_name = getattr(body, "__name__", type(body).__name__) if name is None else name
-    _check(body, own_name, effect, reconcile, timeout_s)
-    docs = described(body)
-    signature = signature_of(body, docs)
-    spec = ToolSpec(
-        name=own_name,
-        description=docs.description,
-        parameters=signature.parameters,
-        effect=effect,
-        reconcilable=reconcile is not None,
-        timeout_s=timeout_s,
-        group=group,
-    )
-    return Tool(body, spec, signature, reconcile)
 
 
 def _check(body: Callable[..., Any], name: str, effect: str, reconcile: ReconcileHook | None, timeout_s: float) -> None:

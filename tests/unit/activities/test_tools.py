@@ -3,11 +3,13 @@
 import datetime as dt
 import enum
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
+from turnwright.activities.check import Check
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import Tool, tool
@@ -226,3 +228,45 @@ def test_a_tool_cannot_be_changed() -> None:
     assert isinstance(order, Tool)
     with pytest.raises(AttributeError):
         order.spec = None  # type: ignore[misc, assignment]
+
+
+def _judge(ctx: ToolContext, arguments: dict[str, Any]) -> Check:
+    return Check.pass_()
+
+
+def test_the_spec_says_what_permissions_are_about() -> None:
+    @tool(paths=["source", "targets", "maybe", "place"], command="line", check=_judge)
+    def move(
+        source: str, targets: list[Path], line: str, maybe: str | None = None, place: str | list[str] = ""
+    ) -> None:
+        """Move."""
+
+    spec = move.spec
+    assert (spec.paths, spec.command, spec.checked) == (("source", "targets", "maybe", "place"), "line", True)
+    assert move.check is _judge
+    assert (order.spec.paths, order.spec.command, order.spec.checked) == ((), None, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"paths": "path"}, r"list of argument names, such as \['path'\]"),
+        ({"paths": [5]}, "list of argument names"),
+        ({"paths": ["file"]}, r"paths= names 'file', which is no argument of it \(it has path, line, count, what\)"),
+        ({"paths": ["ctx"]}, "is no argument of it"),
+        ({"paths": ["count"]}, "must be str, Path or a list of them"),
+        ({"paths": ["what"]}, "must be str, Path or a list of them"),
+        ({"command": "words"}, "command= names 'words'"),
+        ({"command": "count"}, "which must be str"),
+        ({"paths": ["line"], "command": "line"}, "name it once"),
+        ({"check": True}, "check must be a function"),
+        ({"check": lambda _: Check.allow()}, r"check\(ctx, arguments\)"),
+        ({"check": lambda _a, _b, _c: Check.allow()}, r"check\(ctx, arguments\)"),
+    ],
+)
+def test_options_about_permissions_that_would_guard_nothing_are_refused(options: dict[str, Any], says: str) -> None:
+    def run(ctx: ToolContext, path: str, line: str, count: int, what: dict[str, str]) -> None:
+        """Run."""
+
+    with pytest.raises(InvalidInput, match=says):
+        tool(**options)(run)

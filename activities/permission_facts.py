@@ -1,0 +1,166 @@
+"""What a worker finds out about a call before it is decided: where its paths lead, and what the tool's check says.
+
+Rule: whatever goes wrong here asks a person. A path that cannot be resolved is left without a real path, so no rule
+allows it; a check that fails, answers nonsense or takes too long has said "ask".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import structlog
+
+from turnwright.activities.check import Check, CheckVerdict
+from turnwright.activities.jsonable import jsonable
+from turnwright.activities.tool_body import Ended, in_thread
+from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced
+from turnwright.activities.tools import Tool
+from turnwright.journal.agents import ToolSpec
+from turnwright.journal.permissions.facts import CallFacts, Checked
+
+CHECK_TIMEOUT_S: Final = 10.0
+PATHS_TIMEOUT_S: Final = 10.0
+PATHS_MAX: Final = 1_000
+# A person reads the whole of what they approve, such as a plan.
+ASKED_CHARACTERS_MAX: Final = 70_000
+
+log = structlog.get_logger(__name__)
+
+
+async def facts_of(
+    tool: Tool[..., Any] | None,
+    spec: ToolSpec,
+    arguments: Mapping[str, Any],
+    context: ToolContext,
+    working_directories: Sequence[str],
+    *,
+    check_timeout_s: float = CHECK_TIMEOUT_S,
+) -> CallFacts:
+    """What is to be known of a call; `spec` is the tool as the agent was pinned, `tool` as this worker has it.
+
+    A relative path is relative to the first working directory, or to the process's folder if there is none.
+    """
+    received = _received(tool, arguments)
+    directories, resolved = await _resolved(spec.paths, received or arguments, working_directories)
+    checked = await _checked(tool, spec, received, context, check_timeout_s)
+    return CallFacts(resolved=resolved, directories=directories, check=checked, received=received)
+
+
+def _received(tool: Tool[..., Any] | None, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments as the tool gets them, as JSON; None if they do not fit."""
+    if tool is None:
+        return None
+    try:
+        validated: dict[str, Any] = jsonable(tool.signature.validated(dict(arguments)))
+    except Exception:  # noqa: BLE001 - a validator of the tool's own types may raise anything
+        return None
+    return validated
+
+
+async def _resolved(
+    paths: Sequence[str], arguments: Mapping[str, Any], working_directories: Sequence[str]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The real paths of the working directories and of the path arguments, as far as they can be told."""
+    if not paths:
+        return {}, {}
+    written = {name: _texts(arguments.get(name)) for name in paths}
+
+    def find() -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+        places = {directory: _real(directory, "/") for directory in working_directories}
+        base = working_directories[0] if working_directories else str(Path.cwd())
+        found = {name: [_real(path, base) for path in texts] for name, texts in written.items() if texts}
+        known = {name: tuple(place for place in real if place is not None) for name, real in found.items()}
+        complete = {name: real for name, real in known.items() if len(real) == len(found[name])}
+        return {d: place for d, place in places.items() if place is not None}, complete
+
+    try:
+        async with asyncio.timeout(PATHS_TIMEOUT_S):
+            ended = await in_thread(find)
+    except TimeoutError:
+        log.warning("paths_not_resolved", timeout_s=PATHS_TIMEOUT_S)
+        return {}, {}
+    if ended.error is not None:
+        log.warning("paths_not_resolved", traceback=traced(ended.error))
+        return {}, {}
+    found: tuple[dict[str, str], dict[str, tuple[str, ...]]] = ended.value
+    return found
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The paths in an argument; none if it holds anything else, or more than anybody resolves."""
+    match value:
+        case str():
+            return (value,)
+        case list() | tuple() if len(value) <= PATHS_MAX and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        case _:
+            return ()
+
+
+def _real(path: str, base: str) -> str | None:
+    try:
+        return os.path.realpath(Path(base) / Path(path).expanduser())
+    except (OSError, ValueError, RuntimeError):  # it holds NUL, or nobody has that home
+        return None
+
+
+async def _checked(
+    tool: Tool[..., Any] | None,
+    spec: ToolSpec,
+    received: dict[str, Any] | None,
+    context: ToolContext,
+    timeout_s: float,
+) -> Checked | None:
+    if tool is None or tool.check is None:
+        return _ask("This worker does not know the tool's own check.") if spec.checked else None
+    if received is None:
+        return _ask("The arguments do not fit the tool, so its own check was not made.")
+    task = asyncio.create_task(_asked(tool.check, context, copy.deepcopy(received)), name=f"check {spec.name}")
+    try:
+        # A check that does not let itself be cancelled is left alone.
+        await asyncio.wait({task}, timeout=timeout_s)
+        return _ended(spec.name, task.result()) if task.done() else _too_late(spec.name, timeout_s)
+    finally:
+        task.cancel()
+
+
+async def _asked(check: Any, context: ToolContext, arguments: dict[str, Any]) -> Ended:  # noqa: ANN401 - sync or async
+    """How the check ended; a sync one has a thread of its own, which a late answer costs and nothing else."""
+    try:
+        if inspect.iscoroutinefunction(check):
+            return Ended(await check(context, arguments))
+        ended = await in_thread(lambda: check(context, arguments))
+        return Ended(await ended.value) if inspect.isawaitable(ended.value) else ended
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - an end is data
+        return Ended(error=error)
+
+
+def _too_late(tool: str, timeout_s: float) -> Checked:
+    log.warning("check_timed_out", tool=tool, timeout_s=timeout_s)
+    return _ask(f"The tool's own check did not answer within {timeout_s:g} s.")
+
+
+def _ended(tool: str, ended: Ended) -> Checked:
+    if ended.error is not None:
+        log.warning("check_failed", tool=tool, traceback=traced(ended.error))
+        return _ask(f"The tool's own check failed ({type(ended.error).__name__}).")
+    return _said(tool, ended.value)
+
+
+def _said(tool: str, found: object) -> Checked:
+    if not isinstance(found, Check) or found.verdict not in get_args(CheckVerdict):
+        log.warning("check_wrong_answer", tool=tool, answer=type(found).__name__)
+        return _ask("The tool's own check gave no verdict.")
+    most = ASKED_CHARACTERS_MAX if found.verdict == "ask" else MESSAGE_CHARACTERS_MAX
+    return Checked(verdict=found.verdict, message=bounded(str(found.message), most))
+
+
+def _ask(message: str) -> Checked:
+    return Checked(verdict="ask", message=message)
