@@ -10,6 +10,7 @@ from typing import Final
 
 from turnwright.activities.agent import Agent
 from turnwright.activities.models.scripted import Call, CallSpec, Fail, Say, Script, Silent, script
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.registry import Registry
 from turnwright.activities.tools import tool
 from turnwright.journal.agents import Limits
@@ -35,7 +36,7 @@ def _call(page: int) -> Call:
 
 def _agent(played: Script) -> Agent:
     limits = Limits(max_steps=max(STEPS) + 1)
-    return Agent(played.name, played.model, tools=[fetch], limits=limits)
+    return Agent(played.name, played.model, tools=[fetch], limits=limits, permissions=Permissions(mode="bypass"))
 
 
 def steps_agent(steps: int) -> str:

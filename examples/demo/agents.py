@@ -11,8 +11,10 @@ import os
 from examples.demo.place import MODEL_VARIABLE
 from examples.demo.tools import append_ledger, list_files, read_file, write_file
 from examples.local_model import MODEL_NAME
-from turnwright.activities import Agent, Registry
+from turnwright.activities import Agent, Permissions, Registry
 
+# What people are asked is another story: examples/order_change.
+UNASKED = Permissions(mode="bypass")
 BASE_URL = os.environ[MODEL_VARIABLE]
 
 clerk = Agent(
@@ -21,6 +23,7 @@ clerk = Agent(
     base_url=BASE_URL,
     instructions="You are the clerk of a shop. Use the tools.",
     tools=[list_files, read_file, append_ledger],
+    permissions=UNASKED,
     model_settings={"temperature": 0.0, "max_tokens": 80},
 )
 writer = Agent(
@@ -30,6 +33,6 @@ writer = Agent(
     instructions="You write for people who like clear words.",
     model_settings={"temperature": 0.2, "max_tokens": 160, "seed": 7},
 )
-desk = Agent("desk", "scripted:desk", tools=[list_files, read_file, write_file, append_ledger])
+desk = Agent("desk", "scripted:desk", tools=[list_files, read_file, write_file, append_ledger], permissions=UNASKED)
 
 registry = Registry([clerk, writer, desk])

@@ -58,7 +58,7 @@ async def _story(folder: Path, provider: Provider) -> None:
 
 async def _refuse(turn: Turn) -> None:
     """Wait for the question and answer it; which turn, which question and what was decided is all there is to say."""
-    view = await turn.wait(TIMEOUT_S, until=("waiting",))
+    view = await turn.wait(TIMEOUT_S, until=["waiting"])
     [question] = view.questions
     answer = {"turn": turn.id, "interaction_id": question.interaction_id, "resolution": "deny"}
     await turn.respond(answer["interaction_id"], answer["resolution"])

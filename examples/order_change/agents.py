@@ -13,8 +13,8 @@ from turnwright.activities import Agent, Registry, ToolContext, tool
 FOLDER_VARIABLE = "ORDER_CHANGE_FOLDER"
 MODEL_VARIABLE = "ORDER_CHANGE_MODEL_URL"
 MANUALS = {
-    "order change": "1. Find the order. 2. Only an order that is not sent yet can be cancelled. 3. Before that, say what "
-    "happens with it: the stock is put back, a coupon that was used is returned, what was paid is refunded."
+    "order change": "1. Find the order. 2. Only an order that is not sent yet can be cancelled. 3. Before that say "
+    "what happens with it: the stock is put back, a coupon that was used is returned, what was paid is refunded."
 }
 ORDERS = (
     "88240, paid, not sent: 1 USB cable, 19.00",

@@ -56,10 +56,9 @@ class Provider:
         if request not in self.requests:
             self.requests.append(request)
         said = self._script[self.requests.index(request)]
-        chunks = [{"delta": {"role": "assistant"} | said}, {"delta": {}, "finish_reason": _reason(said)}]
         base = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "script"}
-        for chunk in chunks:
-            yield _event(base | {"choices": [{"index": 0, "finish_reason": None} | chunk]})
+        for delta, reason in (({"role": "assistant"} | said, None), ({}, _reason(said))):
+            yield _event(base | {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
         usage = {"prompt_tokens": 40, "completion_tokens": 20, "total_tokens": 60}
         yield _event(base | {"choices": [], "usage": usage})
         yield b"data: [DONE]\n\n"

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
 from turnwright.activities.agent import Agent
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import tool
@@ -102,4 +103,4 @@ TOOLS = (look, charge, post, transfer, linger, toil, grind, plod)
 def registry() -> list[Agent]:
     """The agents, once the test lets this process begin: loading them is the last it does before it connects."""
     asyncio.run(LEDGER.gate(os.environ.get(START_GATE_VARIABLE, "")))
-    return [Agent("bot", "scripted:test", tools=TOOLS)]
+    return [Agent("bot", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"))]

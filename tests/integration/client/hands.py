@@ -17,6 +17,7 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.messages import Block, Text, ToolCall, Usage
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome
 
@@ -36,7 +37,9 @@ class Hands:
         """Take the turn for a new run; its epoch."""
         thread = await self.journal.thread(turn.key)
         assert thread is not None
-        definition = AgentDefinition(name=turn.key.agent, model="scripted:", tools=(TOOL,))
+        unasked = PermissionState(mode="bypass")
+        agent = turn.key.agent
+        definition = AgentDefinition(name=agent, model="scripted:", tools=(TOOL,), permissions=unasked)
         run = f"{self.presence}-run-{next(self._numbers)}"
         claim = ClaimRun(turn_id=turn.id, run=run, start_epoch=thread.control.epoch, definition=definition)
         return (await self._do(turn, claim)).control.epoch

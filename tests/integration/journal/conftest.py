@@ -27,6 +27,7 @@ from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Block, user
 from turnwright.journal.messages import Usage as Spent
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome, Terms
 
@@ -34,7 +35,7 @@ Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 SESSION = SessionKey("t", None, "s")
 KEY = ThreadKey("t", None, "agent", "s")
 WORKER = "worker"
-AGENT = AgentDefinition(name="agent", model="scripted:x")
+AGENT = AgentDefinition(name="agent", model="scripted:x", permissions=PermissionState(mode="bypass"))
 
 
 @dataclass

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwright.activities.agent import Agent
+from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
@@ -113,12 +114,13 @@ async def stubborn(ctx: ToolContext, log: str, wait_for: str) -> str:
 
 
 TOOLS = (add, look, charge, send, transfer, meet, fail, dawdle, bulk, mangled, stubborn)
-BOT = Agent("bot", "scripted:test", tools=TOOLS)
+UNASKED = Permissions(mode="bypass")
+BOT = Agent("bot", "scripted:test", tools=TOOLS, permissions=UNASKED)
 AGENTS = (
     BOT,
-    Agent("short", "scripted:test", tools=TOOLS, limits=Limits(max_steps=2)),
-    Agent("frugal", "scripted:test", tools=TOOLS, limits=Limits(max_tokens=50)),
-    Agent("hasty", "scripted:test", tools=TOOLS, limits=Limits(tool_time_s=0.01)),
-    Agent("fickle", "scripted:test", tools=TOOLS, limits=Limits(model_attempts_max=2)),
-    Agent("patient", "scripted:test", tools=TOOLS, limits=Limits(max_steps=1_000)),
+    Agent("short", "scripted:test", tools=TOOLS, permissions=UNASKED, limits=Limits(max_steps=2)),
+    Agent("frugal", "scripted:test", tools=TOOLS, permissions=UNASKED, limits=Limits(max_tokens=50)),
+    Agent("hasty", "scripted:test", tools=TOOLS, permissions=UNASKED, limits=Limits(tool_time_s=0.01)),
+    Agent("fickle", "scripted:test", tools=TOOLS, permissions=UNASKED, limits=Limits(model_attempts_max=2)),
+    Agent("patient", "scripted:test", tools=TOOLS, permissions=UNASKED, limits=Limits(max_steps=1_000)),
 )

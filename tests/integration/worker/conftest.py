@@ -21,6 +21,7 @@ from turnwright.journal.commands import ClaimRun, CreateSession, RequestModel, S
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import user
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.sweeping import Suspect
 from turnwright.worker.rousing import EngineAway
@@ -96,7 +97,7 @@ class Seeds:
     async def started(self, name: str, session: str = "s") -> ThreadKey:
         """A thread whose turn was claimed by a run."""
         key = await self.thread(name, session)
-        definition = AgentDefinition(name="agent", model="scripted:x")
+        definition = AgentDefinition(name="agent", model="scripted:x", permissions=PermissionState(mode="bypass"))
         command = ClaimRun(turn_id=turn_id(key, "first"), run=f"run-{name}", start_epoch=0, definition=definition)
         outcome = await self.journal.run(key, command)
         assert outcome.rejection is None, outcome.rejection
