@@ -14,6 +14,7 @@ import structlog
 
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.reserve import expected_use
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agents import AgentDefinition, ToolSpec
@@ -53,7 +54,8 @@ async def model_step(attempt: Attempt) -> Next:
     """Carry out the step's model call and say what the turn does next."""
     given = attempt.given
     await attempt.parts.boundary("model:begun")
-    definition = (await attempt.state()).agent
+    state = await attempt.state()
+    definition = state.agent
     if definition is None:
         raise StoreCorrupt("a step is to run and no agent is pinned", attempt.key.canonical)
     outcome = await attempt.commit(
@@ -65,6 +67,7 @@ async def model_step(attempt: Attempt) -> Next:
             nonce=attempt.nonce,
             presence=attempt.presence,
             model=definition.model,
+            reserve=expected_use(state),
         )
     )
     active = outcome.control.turn(given.turn)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from turnwright.journal import entry_ids
 from turnwright.journal.actions import ModelOp, Park, Start, ToolOp, Work
+from turnwright.journal.budgets import Used
 from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import Claiming, ClaimRun, Look, Rejection, RequestModel, StartTool
 from turnwright.journal.control import CallOperation, Claim
@@ -91,14 +92,15 @@ def request_model(context: Context, command: RequestModel) -> Decision:
     if active.inputs or control.injected:
         applied = InputApplied(through_seq=control.seq)
         drafts.append(Draft(entry_ids.caused(entry_id, 0), applied, turn_id=command.turn_id))
+    reserve = Used() if context.session.budget is None else command.reserve
     payload = ModelRequested(
         ordinal=op.ordinal,
         nonce=command.nonce,
         presence=command.presence,
         view_seq=control.seq + len(drafts),
         model=command.model,
-        reserved_tokens=command.reserve.tokens,
-        reserved_microusd=command.reserve.cost_microusd,
+        reserved_tokens=reserve.tokens,
+        reserved_microusd=reserve.cost_microusd,
     )
     return [*drafts, _operation(command, entry_id, payload, op.step)]
 
