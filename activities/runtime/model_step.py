@@ -1,7 +1,8 @@
 """One attempt of a step's model call: claim, call, report.
 
 Rule: the claim is in the journal before the provider is called, and the answer is in the journal before
-anything acts on it. What had been streamed when the call was stopped is kept.
+anything acts on it, with what this worker found out about each call it asks for. What had been streamed when
+the call was stopped is kept.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import structlog
 
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
 from turnwright.activities.runtime.reserve import expected_use
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
 from turnwright.journal.errors import StoreCorrupt
+from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.view import offered_tools, request_messages
 from turnwright.workflows.payloads import Next
 
@@ -36,6 +40,8 @@ class Call:
     partial: Partial = field(default_factory=Partial)
     started_s: float = field(default_factory=time.monotonic)
     offered: tuple[ToolSpec, ...] = ()
+    state: AgentState | None = None
+    facts: tuple[CallFacts, ...] = ()
 
     @property
     def base(self) -> dict[str, Any]:
@@ -58,6 +64,8 @@ async def model_step(attempt: Attempt) -> Next:
     definition = state.agent
     if definition is None:
         raise StoreCorrupt("a step is to run and no agent is pinned", attempt.key.canonical)
+    if not knows_checks(attempt, definition):
+        raise attempt.agent_unknown()
     outcome = await attempt.commit(
         RequestModel(
             turn_id=given.turn,
@@ -83,9 +91,12 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
     await attempt.parts.boundary("model:claimed")
     with attempt.parts.watcher.watching(watched):
         ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
+    duration_ms = round((time.monotonic() - call.started_s) * 1000)
+    if ended.value is not None and call.state is not None:
+        call.facts = await facts_of_answer(attempt, call.state, ended.value.blocks)
     await attempt.parts.boundary("model:answered")
     otherwise = FailModel(**call.base, failure="invalid", message="the journal cannot hold what the model answered")
-    following = await attempt.report(_testimony(call, ended), otherwise)
+    following = await attempt.report(_testimony(call, ended, duration_ms), otherwise)
     await attempt.parts.boundary("model:reported")
     return following
 
@@ -93,7 +104,7 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
     state = await attempt.state()
-    call.offered = offered_tools(state)
+    call.state, call.offered = state, offered_tools(state)
     request = ModelRequest(
         model=definition.model,
         instructions=definition.instructions,
@@ -107,10 +118,10 @@ async def _respond(call: Call) -> ModelResponse:
     return await attempt.parts.models.respond(request, call.partial)
 
 
-def _testimony(call: Call, ended: Ended[ModelResponse]) -> Testimony:
+def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Testimony:
     partial = call.partial
     if ended.value is not None:
-        return _answer(call, ended.value)
+        return _answer(call, ended.value, duration_ms)
     if ended.stopped is not None:
         return InterruptModel(**call.base, reason=ended.stopped, partial=partial.blocks, usage=partial.usage)
     failure = _failure(ended.error)
@@ -124,15 +135,16 @@ def _testimony(call: Call, ended: Ended[ModelResponse]) -> Testimony:
     )
 
 
-def _answer(call: Call, response: ModelResponse) -> RespondModel:
+def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondModel:
     return RespondModel(
         **call.base,
         blocks=response.blocks,
         usage=response.usage,
         finish_reason=response.finish_reason,
         model=response.model,
-        duration_ms=round((time.monotonic() - call.started_s) * 1000),
+        duration_ms=duration_ms,
         tools={tool.name: CallSpec.of(tool, active=tool in call.offered) for tool in call.definition.tools},
+        facts=call.facts,
         blobs=response.blobs,
     )
 

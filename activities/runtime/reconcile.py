@@ -7,8 +7,9 @@ answer, and the journal takes the first.
 from __future__ import annotations
 
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.call_facts import context_of
 from turnwright.activities.runtime.supervise import supervise
-from turnwright.activities.runtime.tool_call import asked_for, call_of, context_of
+from turnwright.activities.runtime.tool_call import asked_for, call_of
 from turnwright.journal.commands import Look, SettleCall
 from turnwright.workflows.payloads import Next
 
@@ -29,7 +30,7 @@ async def reconcile_call(attempt: Attempt) -> Next:
     tool = attempt.parts.registry.tool(attempt.key.agent, asked.name)
     if tool is None:
         raise attempt.agent_unknown()
-    hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call))
+    hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call.call_id, call.ordinal))
     ended = await supervise(hook, attempt.stop, attempt.parts.settings.model_stop_s)
     found = ended.value
     if found is None:

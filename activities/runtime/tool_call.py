@@ -1,6 +1,7 @@
 """One attempt of a tool call: claim, check, run, report.
 
-Rule: the body of a `once` tool starts only while its claim is known to be fresh. Whatever the tool does,
+Rule: the body of a `once` tool starts only while its claim is known to be fresh. The claim brings what this worker
+found out about the call, and is not given if the permissions of this moment stand against it. Whatever the tool does,
 the turn gets a result; an attempt that was stopped says whether its effect is known.
 """
 
@@ -13,13 +14,13 @@ from typing import Any
 import structlog
 
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.call_facts import context_of, facts_of_call, spec_of
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
-from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_host import ToolAbandoned, ToolOutcome
 from turnwright.activities.tools import Tool
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import FinishTool, Look, StartTool
+from turnwright.journal.commands import CallSpec, FinishTool, Look, StartTool
 from turnwright.journal.control import CallOperation
 from turnwright.journal.entries.operation import ToolOutcome as Outcome
 from turnwright.journal.messages import Text, ToolCall
@@ -51,21 +52,14 @@ async def tool_call(attempt: Attempt) -> Next:
     tool = None if asked is None else attempt.parts.registry.tool(attempt.key.agent, asked.name)
     if asked is not None and tool is None:
         raise attempt.agent_unknown()
+    command = await _claim(attempt, state, asked)
     begun_s = time.monotonic()
-    outcome = await attempt.commit(
-        StartTool(
-            turn_id=given.turn,
-            run=attempt.run_id,
-            epoch=given.epoch,
-            step=given.step,
-            nonce=attempt.nonce,
-            presence=attempt.presence,
-            call_id=given.call,
-        )
-    )
+    outcome = await attempt.commit(command)
     call = call_of(outcome, given)
     if outcome.rejection is not None or call is None:
         return attempt.refused(outcome)
+    if call.claim is None or call.claim.nonce != attempt.nonce:
+        return attempt.next_of(outcome)
     attempt.lost = _finish(attempt, call, "lost")
     if asked is None or tool is None:
         gone = _finish(attempt, call, "error", NOT_ASKED)
@@ -74,6 +68,23 @@ async def tool_call(attempt: Attempt) -> Next:
     if not await _still_ours(attempt, call, begun_s):
         return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, epoch=given.epoch)))
     return await _carry_out(Claimed(attempt, asked, tool, state, call), attempt.watched(outcome, call.ordinal))
+
+
+async def _claim(attempt: Attempt, state: AgentState, asked: ToolCall | None) -> StartTool:
+    given = attempt.given
+    spec = None if asked is None else spec_of(attempt, state, asked.name)
+    return StartTool(
+        turn_id=given.turn,
+        run=attempt.run_id,
+        epoch=given.epoch,
+        step=given.step,
+        nonce=attempt.nonce,
+        presence=attempt.presence,
+        call_id=given.call,
+        spec=None if spec is None else CallSpec.of(spec),
+        facts=None if asked is None else await facts_of_call(attempt, state, asked),
+        arguments={} if asked is None else asked.arguments,
+    )
 
 
 def asked_for(state: AgentState, call_id: str) -> ToolCall | None:
@@ -86,25 +97,6 @@ def call_of(outcome: Committed, given: StepInput) -> CallOperation | None:
     """The call as it stands after a transaction."""
     active = outcome.control.turn(given.turn)
     return None if active is None or active.step != given.step else active.call(given.call)
-
-
-def context_of(attempt: Attempt, state: AgentState, call: CallOperation) -> ToolContext:
-    """What the tool is told."""
-    key = attempt.key
-    return ToolContext(
-        tenant=key.tenant,
-        user=key.user,
-        agent=key.agent,
-        session=key.session,
-        thread=key.thread,
-        turn_id=attempt.given.turn,
-        run_id=attempt.run_id,
-        step=attempt.given.step,
-        call_id=call.call_id,
-        idempotency_key=f"{attempt.given.turn}/{call.call_id}",
-        attempt=call.ordinal,
-        state=state,
-    )
 
 
 async def _carry_out(claimed: Claimed, watched: Watched) -> Next:
@@ -120,7 +112,7 @@ async def _carry_out(claimed: Claimed, watched: Watched) -> Next:
 async def _run(claimed: Claimed, watched: Watched) -> Ended[ToolOutcome]:
     attempt, parts = claimed.attempt, claimed.attempt.parts
     with parts.watcher.watching(watched):
-        context = context_of(attempt, claimed.state, claimed.call)
+        context = context_of(attempt, claimed.state, claimed.call.call_id, claimed.call.ordinal)
         return await supervise(parts.tools.run(claimed.tool, claimed.asked, context), attempt.stop, None)
 
 
