@@ -35,8 +35,8 @@ def write(path: str) -> str:
     return f"wrote {path}"
 
 
-def clerk(**permissions: Any) -> Agent:
-    return Agent("clerk", "scripted:test", tools=[refund, write], permissions=Permissions(**permissions))
+def clerk(permissions: Permissions | None = None) -> Agent:
+    return Agent("clerk", "scripted:test", tools=[refund, write], permissions=permissions or Permissions())
 
 
 async def decided(turn: Turn) -> list[tuple[str, str]]:
@@ -69,8 +69,9 @@ async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_p
     (tmp_path / "work").mkdir()
     (tmp_path / "secret").mkdir()
     (tmp_path / "work" / "out").symlink_to(tmp_path / "secret")
-    edits = clerk(mode="accept_edits", deny=["write(path:secret/**)"], working_directories=[str(tmp_path / "work")])
-    await cluster.start_worker(agents=[edits])
+    work = [str(tmp_path / "work")]
+    held = Permissions(mode="accept_edits", deny=["write(path:secret/**)"], working_directories=work)
+    await cluster.start_worker(agents=[clerk(held)])
     paths = ("notes.md", "out/key", "../work/a/../b")
     turn = await cluster.submit(calls(*(("write", {"path": path}) for path in paths)), say("done"), agent="clerk")
     await turn.until("completed")
@@ -85,7 +86,8 @@ async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_p
 async def test_a_path_that_leads_out_of_the_working_directories_is_asked(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "out").symlink_to(tmp_path)
-    await cluster.start_worker(agents=[clerk(mode="accept_edits", working_directories=[str(tmp_path / "work")])])
+    held = Permissions(mode="accept_edits", working_directories=[str(tmp_path / "work")])
+    await cluster.start_worker(agents=[clerk(held)])
     turn = await cluster.submit(call("write", path="out/key"), say("done"), agent="clerk")
     asked = await question(turn)
     assert asked.kind == "approval"
