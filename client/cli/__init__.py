@@ -17,8 +17,9 @@ from turnwright.client.cli.running import Runner
 from turnwright.client.cli.session import SessionCommands
 from turnwright.client.cli.submit import SubmitCommand
 from turnwright.client.cli.thread import ThreadCommands
+from turnwright.client.cli.thread_admin import ThreadAdminCommands
 from turnwright.client.cli.turn import TurnCommands
-from turnwright.client.cli.turns import TurnsCommand
+from turnwright.client.cli.turns import TurnsCommands
 from turnwright.client.settings import ClientSettings
 
 
@@ -26,9 +27,11 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     """Add the client's commands to an application; a group it has already is added to."""
     runner = Runner(settings_provider)
     SubmitCommand(runner).add_to(app)
-    TurnsCommand(runner).add_to(app)
+    TurnsCommands(runner).add_to(app)
     TurnCommands(runner).add_to(group(app, "turn", "One turn: look at it, control it, wait for it."))
-    ThreadCommands(runner).add_to(group(app, "thread", "One agent's thread in a session."))
+    threads = group(app, "thread", "One agent's thread in a session.")
+    ThreadCommands(runner).add_to(threads)
+    ThreadAdminCommands(runner).add_to(threads)
     SessionCommands(runner).add_to(group(app, "session", "Sessions, and what is in them."))
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))
 

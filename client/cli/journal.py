@@ -8,18 +8,17 @@ from typing import Annotated
 import typer
 
 from turnwright.client.cli import plain, telling
-from turnwright.client.cli.options import Agent, Json, Limit, SessionName, ThreadName, User
+from turnwright.client.cli.options import Agent, AtSeq, Json, Limit, SessionName, ThreadName, User
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.states import show_state
 from turnwright.client.client import Client
 from turnwright.client.session import Session
-from turnwright.journal.agent_state import AgentState
 from turnwright.journal.ids import MAIN_THREAD
 from turnwright.journal.transact.reading import Located
 
 AfterPosition = Annotated[int | None, typer.Option("--after", min=0, help="Begin behind this position.")]
 AfterSeq = Annotated[int, typer.Option("--after", min=0, help="Begin behind this entry.")]
-AtSeq = Annotated[int | None, typer.Option("--at", min=0, help="The state after this entry; else the last.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens next, until interrupted.")]
 
 
@@ -102,7 +101,7 @@ class JournalCommands:
             if screen.as_json:
                 screen.json(state.model_dump(mode="json"))
             else:
-                _show_state(state, screen)
+                show_state(state, screen)
 
         self._runner.run(run, as_json=as_json)
 
@@ -119,18 +118,3 @@ def _show(located: Located, screen: Screen) -> None:
         return
     where = f"{located.thread.agent}/{located.thread.thread}" if located.thread.agent else "session"
     screen.line(f"{entry.position:>6}  {where:<20} {telling.tell(entry)}")
-
-
-def _show_state(state: AgentState, screen: Screen) -> None:
-    used = state.usage.total
-    screen.facts([
-        ("as of", f"entry {state.as_of_seq}"),
-        ("agent", "" if state.agent is None else f"{state.agent.name} with {state.agent.model}"),
-        ("used", f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.requests} requests"),
-        ("summary", state.summary),
-        ("waiting", f"{len(state.inbox)} messages no model has seen" if state.inbox else ""),
-    ])  # fmt: skip
-    for message in state.context:
-        results = " ".join(f"{r.name} {r.outcome}: {telling.said(r.output)}" for r in message.results)
-        blocks = telling.said(b for b in message.blocks if b.type != "tool_result")
-        screen.line(f"{message.seq:>6}  {message.role:<10} {' '.join(part for part in (blocks, results) if part)}")

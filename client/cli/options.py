@@ -27,6 +27,7 @@ Revision = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many at most.")]
 After = Annotated[str | None, typer.Option("--after", help="Go on behind the page before (its `next`).")]
+AtSeq = Annotated[int | None, typer.Option("--at", min=0, help="The state after this entry; else the last.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0, help="Seconds to wait at most; what runs goes on.")]
 
 

@@ -6,7 +6,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from turnwright.client.spending import SessionSpending, ThreadSpending
 from turnwright.client.views import TurnView
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
@@ -77,6 +79,33 @@ def session_seen(seen: SessionSeen) -> dict[str, Any]:
         "active": seen.active,
         "queued": seen.queued,
     }
+
+
+def thread_spending(spending: ThreadSpending) -> dict[str, Any]:
+    """What a thread and its turns may use and have used."""
+    turn = spending.turn
+    return {
+        "budget": _bounds(spending.budget),
+        "used": _use(spending.used),
+        "turns": _bounds(spending.turns),
+        "turn": None
+        if turn is None
+        else {"turn_id": turn.turn_id, "budget": _bounds(turn.budget), "used": _use(turn.used)},
+    }
+
+
+def session_spending(spending: SessionSpending) -> dict[str, Any]:
+    """What a session may use and has used."""
+    return {"budget": _bounds(spending.budget), "used": None if spending.used is None else _use(spending.used)}
+
+
+def _bounds(budget: Budget | None) -> dict[str, Any] | None:
+    """A budget without what is not bounded; None when nothing is."""
+    return None if budget is None else budget.model_dump(mode="json", exclude_none=True) or None
+
+
+def _use(used: Used) -> dict[str, Any]:
+    return used.model_dump(mode="json")
 
 
 def entry(given: Entry) -> dict[str, Any]:

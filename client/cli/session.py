@@ -11,7 +11,7 @@ from turnwright.client.cli import plain
 from turnwright.client.cli.options import After, Json, Limit, Reason, RequestId, Revision, SessionName, User, how
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen, local
-from turnwright.client.cli.turns import Anonymous, OfUser, user_wanted
+from turnwright.client.cli.turn_filters import Anonymous, OfUser, user_wanted
 from turnwright.client.client import Client
 from turnwright.client.session import Session
 from turnwright.journal.commands import Receipt

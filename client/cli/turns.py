@@ -1,48 +1,69 @@
-"""`turnwright turns`: which turns there are."""
+"""`turnwright turns`: which turns there are; its commands act on many."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from types import EllipsisType
-from typing import Annotated
 
 import typer
 
 from turnwright.client.cli import plain
 from turnwright.client.cli.options import After, Json, Limit
-from turnwright.client.cli.running import Runner
-from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.running import Runner, tell
+from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.turn_filters import Anonymous, Chosen, InPhase, InSession, OfAgent, OfThread, OfUser, Shown
+from turnwright.client.cli.turn_rows import turn_table
+from turnwright.client.cli.turns_bulk import VERBS, bulk
 from turnwright.client.client import Client
-from turnwright.journal.durations import human
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.shown import PHASES, ShownStatus
 from turnwright.journal.transact.listing import Page, TurnSeen
-from turnwright.journal.turn_status import Phase
-
-ID_CHARACTERS_MIN = 10
-InSession = Annotated[str | None, typer.Option("--session", "-s", help="Only this session's (of --user).")]
-OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
-Anonymous = Annotated[bool, typer.Option("--anonymous", help="Only the anonymous user's.")]
-OfAgent = Annotated[str | None, typer.Option("--agent", "-a", help="Only this agent's.")]
-OfThread = Annotated[str | None, typer.Option("--thread", "-t", help="With --session, only threads of this name.")]
-InPhase = Annotated[
-    list[str] | None,
-    typer.Option("--phase", metavar="|".join(PHASES), help="Only turns in this phase; may be repeated."),
-]
-Shown = Annotated[ShownStatus | None, typer.Option("--status", help="Only turns that are shown so.")]
 
 
-class TurnsCommand:
-    """The command with the runner it uses."""
+class TurnsCommands:
+    """The commands with the runner they use."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     def add_to(self, app: typer.Typer) -> None:
-        """Add it to an application."""
-        app.command("turns")(self.turns)
+        """Add the group to an application; without a command it lists."""
+        group = typer.Typer()
+        group.callback(invoke_without_command=True)(self.turns)
+        group.command("list")(self.list_)
+        for verb in VERBS:
+            group.command(verb.name, help=verb.about)(bulk(self._runner, verb))
+        app.add_typer(group, name="turns")
 
     def turns(  # noqa: PLR0913 - one for each option
+        self,
+        context: typer.Context,
+        *,
+        session: InSession = None,
+        user: OfUser = None,
+        anonymous: Anonymous = False,
+        agent: OfAgent = None,
+        thread: OfThread = None,
+        phase: InPhase = None,
+        status: Shown = None,
+        limit: Limit = 50,
+        after: After = None,
+        as_json: Json = False,
+    ) -> None:
+        """List turns, newest first, or control many of them at once."""
+        if context.invoked_subcommand is not None:
+            _refuse_options(context, as_json=as_json)
+            return
+        self.list_(
+            session=session,
+            user=user,
+            anonymous=anonymous,
+            agent=agent,
+            thread=thread,
+            phase=phase,
+            status=status,
+            limit=limit,
+            after=after,
+            as_json=as_json,
+        )
+
+    def list_(  # noqa: PLR0913 - one for each option
         self,
         *,
         session: InSession = None,
@@ -57,72 +78,34 @@ class TurnsCommand:
         as_json: Json = False,
     ) -> None:
         """List turns, newest first."""
+        chosen = Chosen(
+            session=session,
+            user=user,
+            anonymous=anonymous,
+            agent=agent,
+            thread=thread,
+            status=status,
+            phases=tuple(phase or ()),
+        )
 
         async def run(client: Client, screen: Screen) -> None:
-            if thread is not None and session is None:
-                raise InvalidInput("--thread goes with --session")
-            page = await client.turns(
-                None if session is None else client.session(user, session),
-                user=user_wanted(user, anonymous=anonymous),
-                agent=agent,
-                thread=thread,
-                phases=phases_wanted(phase or ()),
-                status=status,
-                after=after,
-                limit=limit,
-            )
-            _show(page, screen)
+            _show(await chosen.page(client, after, limit), screen)
 
         self._runner.run(run, as_json=as_json)
 
 
-def user_wanted(user: str | None, *, anonymous: bool) -> str | EllipsisType | None:
-    """Whose: one user's, the anonymous one's (None) or everybody's (…).
-
-    Raises:
-        InvalidInput: both are given.
-    """
-    if user is not None and anonymous:
-        raise InvalidInput("--user and --anonymous exclude each other")
-    return user if user is not None else None if anonymous else ...
-
-
-def phases_wanted(names: Sequence[str]) -> tuple[Phase, ...]:
-    """The phases of these names; all of them when none is given.
-
-    Raises:
-        InvalidInput: one is no phase.
-    """
-    unknown = [name for name in names if name not in PHASES]
-    if unknown:
-        raise InvalidInput(f"--phase {unknown[0]} is none of {', '.join(PHASES)}")
-    return tuple(phase for phase in PHASES if not names or phase in names)
-
-
-def shortened(ids: Sequence[str]) -> dict[str, str]:
-    """Each id cut to the length at which all of these still differ."""
-    longest = max(map(len, ids), default=0)
-    length = next(
-        (n for n in range(ID_CHARACTERS_MIN, longest) if len({name[:n] for name in ids}) == len(set(ids))), longest
-    )
-    return {name: name[:length] for name in ids}
+def _refuse_options(context: typer.Context, *, as_json: bool) -> None:
+    """Options that the command behind them would not see, so that it would act on more than was asked for."""
+    sources = [context.get_parameter_source(name) for name in context.params]
+    if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+        error = InvalidInput(f"give the options behind the command: turnwright turns {context.invoked_subcommand} …")
+        raise typer.Exit(tell(error, Screen(as_json=as_json)))
 
 
 def _show(page: Page[TurnSeen], screen: Screen) -> None:
     if screen.as_json:
         screen.json({"turns": [plain.turn_seen(seen) for seen in page.items], "next": page.next})
         return
-    names = shortened([seen.status.turn_id for seen in page.items])
-    rows = [_row(seen, names[seen.status.turn_id]) for seen in page.items]
-    screen.table(("turn", "status", "agent", "thread", "session", "user", "queued", "took"), rows, "there are no turns")
+    turn_table(page.items, screen)
     if page.next is not None:
         screen.note(f"more: --after {page.next}")
-
-
-def _row(seen: TurnSeen, name: str) -> tuple[str, ...]:
-    status, key = seen.status, seen.key
-    took = (
-        "" if status.ended_at_us is None else human(status.ended_at_us - (status.started_at_us or status.ended_at_us))
-    )
-    shown = f"{seen.shown} ({status.code})" if seen.shown == "failed" and status.code else seen.shown
-    return name, shown, key.agent, key.thread, key.session, key.user or "", local(status.queued_at_us), took

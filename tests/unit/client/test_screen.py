@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from turnwright.client.cli.screen import harmless, local
-from turnwright.client.cli.turns import phases_wanted, shortened
+from turnwright.client.cli.turn_filters import phases_wanted
+from turnwright.client.cli.turn_rows import shortened
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.shown import PHASES
 

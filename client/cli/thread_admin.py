@@ -1,0 +1,221 @@
+"""`turnwright thread state|clear|permissions|budget`: what an administrator sees and changes of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Literal, Unpack
+
+import typer
+
+from turnwright.client.access import How
+from turnwright.client.cli import budgets, plain
+from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
+from turnwright.client.cli.giving import given_object
+from turnwright.client.cli.options import Agent, AtSeq, Json, Reason, RequestId, SessionName, ThreadName, User, how
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.states import show_permissions, show_state
+from turnwright.client.client import Client
+from turnwright.client.thread import Thread
+from turnwright.journal.commands import Receipt
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import MAIN_THREAD
+from turnwright.journal.state_parts import Mode
+
+Scope = Literal["thread", "turns"]
+Place = tuple[str | None, str, str, str]
+Set = Annotated[
+    str | None,
+    typer.Option("--set", metavar="JSON", help="Replace these fields, whole: a JSON object, @file, or - for input."),
+]
+ExpectedSeq = Annotated[
+    int | None, typer.Option("--expected-seq", min=0, help="Only if this is still the thread's last entry.")
+]
+ToMode = Annotated[Mode | None, typer.Option("--mode", help="The new mode.")]
+Allow = Annotated[list[str] | None, typer.Option("--allow", metavar="RULE", help="Add a rule; may be repeated.")]
+AskFirst = Annotated[list[str] | None, typer.Option("--ask", metavar="RULE", help="Add a rule; may be repeated.")]
+Deny = Annotated[list[str] | None, typer.Option("--deny", metavar="RULE", help="Add a rule; may be repeated.")]
+Remove = Annotated[
+    list[str] | None,
+    typer.Option("--remove", metavar="[KIND ]RULE", help="Take a rule away, wherever it stands or of this kind."),
+]
+Directory = Annotated[
+    list[str] | None, typer.Option("--dir", metavar="PATH", help="The working directories, all of them.")
+]
+OfScope = Annotated[Scope, typer.Option("--scope", help="The thread's, or of each turn without one of its own.")]
+
+
+class ThreadAdminCommands:
+    """The commands with the runner they use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add them to a group."""
+        for command in (self.state, self.clear, self.permissions, self.budget):
+            app.command(command.__name__)(command)
+
+    def state(  # noqa: PLR0913 - one for each option
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        at: AtSeq = None,
+        set_: Set = None,
+        expected_seq: ExpectedSeq = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show what an agent knows on a thread, or with --set replace fields of it."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session).thread(agent, thread)
+            if set_ is None:
+                state = await found.state(at)
+                screen.json(state.model_dump(mode="json")) if screen.as_json else show_state(state, screen)
+                return
+            if expected_seq is None or at is not None:
+                raise InvalidInput("--set goes with --expected-seq (`as of`, as the state was shown), not with --at")
+            changes = given_object("--set", set_)
+            receipt = await found.update_state(changes, expected_seq=expected_seq, **how(reason, request_id))
+            _accepted(found, receipt, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def clear(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        expected_seq: ExpectedSeq = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Begin a thread's conversation anew; its history stays."""
+        said = how(reason, request_id)
+        self._command(
+            (user, session, agent, thread),
+            lambda found: found.clear_context(expected_seq=expected_seq, **said),
+            as_json=as_json,
+        )
+
+    def permissions(  # noqa: PLR0913 - one for each option
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        mode: ToMode = None,
+        allow: Allow = None,
+        ask: AskFirst = None,
+        deny: Deny = None,
+        remove: Remove = None,
+        directory: Directory = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show what an agent may do on a thread unasked, or change it."""
+        place = (user, session, agent, thread)
+        if mode is None and not (allow or ask or deny or remove or directory):
+            self._show_permissions(place, as_json=as_json)
+            return
+
+        async def change(found: Thread) -> Receipt:
+            return await found.set_permissions(
+                mode=mode,
+                allow=allow or (),
+                ask=ask or (),
+                deny=deny or (),
+                remove=remove or (),
+                working_directories=directory or None,
+                **how(reason, request_id),
+            )
+
+        self._command(place, change, as_json=as_json)
+
+    def budget(  # noqa: PLR0913 - one for each option
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        steps: Steps = None,
+        tokens: Tokens = None,
+        cost_usd: CostUsd = None,
+        wall_time: WallTime = None,
+        tool_calls: ToolCalls = None,
+        scope: OfScope = "thread",
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show what a thread and its turns may use and have used, or change what they may."""
+        given = {
+            "steps": steps, "tokens": tokens, "cost_usd": cost_usd, "wall_time": wall_time, "tool_calls": tool_calls,
+        }  # fmt: skip
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session).thread(agent, thread)
+            receipt = await _set_budget(found, scope, given, **how(reason, request_id))
+            if receipt is not None:
+                _accepted(found, receipt, screen)
+            else:
+                await _show_budget(found, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def _show_permissions(self, place: Place, *, as_json: bool) -> None:
+        async def run(client: Client, screen: Screen) -> None:
+            found = _found(client, place)
+            permissions = await found.permissions()
+            if screen.as_json:
+                screen.json(plain.thread_key(found.key) | {"permissions": permissions.model_dump(mode="json")})
+            else:
+                show_permissions(permissions, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def _command(self, place: Place, command: Callable[[Thread], Awaitable[Receipt]], *, as_json: bool) -> None:
+        async def run(client: Client, screen: Screen) -> None:
+            found = _found(client, place)
+            _accepted(found, await command(found), screen)
+
+        self._runner.run(run, as_json=as_json)
+
+
+def _found(client: Client, place: Place) -> Thread:
+    user, session, agent, thread = place
+    return client.session(user, session).thread(agent, thread)
+
+
+def _accepted(found: Thread, receipt: Receipt, screen: Screen) -> None:
+    screen.show(
+        plain.receipt(receipt), f"accepted; thread {found.key.thread} of {found.key.agent} is at entry {receipt.seq}"
+    )
+
+
+async def _set_budget(found: Thread, scope: Scope, given: dict[str, str | None], **said: Unpack[How]) -> Receipt | None:
+    """Set the budget that the options say; None when they say nothing."""
+    if budgets.budget_given(None, **given) is None:
+        return None
+    spending = await found.budget()
+    wanted = budgets.budget_given(spending.budget if scope == "thread" else spending.turns, **given)
+    return await found.set_budget(wanted, scope=scope, **said)
+
+
+async def _show_budget(found: Thread, screen: Screen) -> None:
+    spending = await found.budget()
+    if screen.as_json:
+        screen.json(plain.thread_key(found.key) | plain.thread_spending(spending))
+    else:
+        screen.table(budgets.COLUMNS, budgets.thread_rows(spending), "")
