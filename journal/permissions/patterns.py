@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.call import MISSING, CallSeen, PathSeen
@@ -19,6 +19,8 @@ from turnwright.journal.permissions.rules import Pattern, read_pattern
 from turnwright.journal.permissions.shell import Words, may_begin, plain_commands, possible_commands, program_of
 from turnwright.journal.state_parts import Rule
 
+# A longer text is not read: hundreds of rules are compared with it while the thread waits.
+VALUE_CHARACTERS_MAX: Final = 100_000
 _EXPANDS = re.compile(r"[$`*?\[{]")
 _PLAIN_ALTHOUGH = frozenset({"[", "[[", "{}"})
 
@@ -55,9 +57,9 @@ def _argument_matches(pattern: Pattern, call: CallSeen, *, granting: bool) -> bo
     if granting:
         known = all(value is not MISSING and value != [] for value in values)
         texts = [text for value in values for text in _texts(value)] if known else []
-        return bool(texts) and all(glob_matches(pattern.glob, text) for text in texts)
+        return bool(texts) and all(len(t) <= VALUE_CHARACTERS_MAX and glob_matches(pattern.glob, t) for t in texts)
     found = (text for value in values if value is not MISSING for text in _every_text(value))
-    return any(glob_matches(pattern.glob, text, broad=True) for text in found)
+    return any(len(t) > VALUE_CHARACTERS_MAX or glob_matches(pattern.glob, t, broad=True) for t in found)
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.journal.permissions.calls import ROOT, call, edit, shell
 from turnwright.journal.permissions.call import CallSeen
 from turnwright.journal.permissions.facts import CallFacts
-from turnwright.journal.permissions.patterns import matches
+from turnwright.journal.permissions.patterns import VALUE_CHARACTERS_MAX, matches
 from turnwright.journal.permissions.rules import parse_rule
 
 YES, NO = True, False
@@ -89,6 +89,13 @@ def test_a_glob_of_many_stars_is_matched_at_once_against_a_long_text() -> None:
     rule = f"refund(note={'a*' * 200}b)"
     assert judged(rule, call(note="a" * 50_000)) == (NO, NO)
     assert judged(rule, call(note="a" * 50_000 + "b")) == (YES, YES)
+
+
+def test_a_value_that_is_too_long_to_be_read_is_denied_and_not_allowed() -> None:
+    assert judged("refund(note=*)", call(note="a" * VALUE_CHARACTERS_MAX)) == (YES, YES)
+    assert judged("refund(note=*)", call(note="a" * (VALUE_CHARACTERS_MAX + 1))) == (NO, YES)
+    assert judged("refund(note=b)", call(note="a" * (VALUE_CHARACTERS_MAX + 1))) == (NO, YES)
+    assert judged("refund(amount=5)", call(note="a" * (VALUE_CHARACTERS_MAX + 1), amount=4)) == (NO, NO)
 
 
 @pytest.mark.parametrize(
