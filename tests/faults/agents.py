@@ -103,4 +103,5 @@ TOOLS = (look, charge, post, transfer, linger, toil, grind, plod)
 def registry() -> list[Agent]:
     """The agents, once the test lets this process begin: loading them is the last it does before it connects."""
     asyncio.run(LEDGER.gate(os.environ.get(START_GATE_VARIABLE, "")))
-    return [Agent("bot", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"))]
+    bot = Agent("bot", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"))
+    return [bot, Agent("asking", "scripted:test", tools=TOOLS)]

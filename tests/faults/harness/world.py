@@ -139,13 +139,13 @@ class World:
     def session(self) -> Session:
         return self.client.session(None, "s")
 
-    def thread(self, name: str = "main") -> Thread:
-        return self.session.thread("bot", name)
+    def thread(self, name: str = "main", agent: str = "bot") -> Thread:
+        return self.session.thread(agent, name)
 
-    async def submit(self, *steps: Step, thread: str = "main", request_id: str = "") -> Turn:
+    async def submit(self, *steps: Step, thread: str = "main", request_id: str = "", agent: str = "bot") -> Turn:
         """A turn that plays these steps."""
         request_id = request_id or f"r{next(self._numbers)}"
-        return await self.thread(thread).submit(task(*steps), request_id=request_id)
+        return await self.thread(thread, agent).submit(task(*steps), request_id=request_id)
 
     # -- looking -------------------------------------------------------------------------------------
 

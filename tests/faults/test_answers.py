@@ -1,0 +1,119 @@
+"""SIGKILL while people decide: whatever dies and when, each call is asked about once and approved calls run once."""
+
+import pytest
+
+from tests.faults.harness.scripts import Step, call, say
+from tests.faults.harness.transcript import Transcript, transcript_of
+from tests.faults.harness.worker import Worker
+from tests.faults.harness.world import World
+from turnwright.client import Turn
+from turnwright.journal.entries import InteractionRequested
+
+BOTH: Step = {"call": [{"name": "post", "arguments": {}}, {"name": "transfer", "arguments": {}}]}
+ERRAND = (BOTH, call("charge"), say("{result}"))
+TOOLS = ("post", "transfer", "charge")
+SOME = {
+    "sqlite": ("model:reported:1", "commit:4", "tool:begun:1", "tool:ran:2", "committed:9"),
+    "postgres": ("model:reported:1", "tool:ran:1"),
+}
+
+
+@pytest.mark.timeout(300)
+async def test_a_worker_killed_while_people_decide_asks_nothing_twice_and_runs_nothing_twice(world: World) -> None:
+    expected = await undisturbed(world)
+    for place in SOME[world.journal.driver.dialect]:
+        point, _, at = place.rpartition(":")
+        assert await survives(world, point, int(at), expected), f"the worker never came to {place}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("point", ["committed", "tool:ran"])
+async def test_a_worker_killed_at_the_nth_passing_of_a_point_while_people_decide_changes_nothing(
+    small_world: World, point: str
+) -> None:
+    expected = await undisturbed(small_world)
+    at = 1
+    while await survives(small_world, point, at, expected):
+        at += 1
+    assert at > 2, f"{point} is passed at least twice"
+
+
+async def test_answers_given_while_every_worker_is_dead_count_when_one_returns(world: World) -> None:
+    worker = await world.start_worker()
+    turn = await world.submit(*ERRAND, agent="asking")
+    await world.until_status(turn, "waiting")
+    worker.kill()
+    assert len([await decide(turn, question.interaction_id) for question in (await turn.status()).questions]) == 2
+    await world.start_worker()
+    await carried_out(world, turn, None)
+    await assert_asked_and_done_once(world, turn)
+
+
+async def undisturbed(world: World) -> Transcript:
+    """What is said when nothing happens."""
+    worker = await world.start_worker()
+    turn = await world.submit(*ERRAND, thread="undisturbed", agent="asking")
+    await carried_out(world, turn, worker)
+    worker.kill()
+    return await said(world, turn)
+
+
+async def survives(world: World, point: str, at: int, expected: Transcript) -> bool:
+    """Let a worker die there and another take over; False when the turn ended before anything happened."""
+    victim, taker = world.prepare_worker(fault=f"kill@{point}:{at}"), world.prepare_worker()
+    turn = await world.submit(*ERRAND, thread=f"{point} {at}", agent="asking")
+    await world.let_work(victim)
+    await carried_out(world, turn, victim)
+    struck = not victim.is_running
+    if struck:
+        await world.let_work(taker)
+        await carried_out(world, turn, None)
+    victim.kill()
+    taker.kill()
+    assert await said(world, turn) == expected
+    await assert_asked_and_done_once(world, turn)
+    return struck
+
+
+async def carried_out(world: World, turn: Turn, mortal: Worker | None) -> None:
+    """Answer what is asked until the turn has ended, or the worker."""
+
+    async def over() -> bool:
+        view = await turn.status()
+        for question in view.questions if view.status == "waiting" else ():
+            if question.kind == "unknown_outcome":
+                await settle_by_the_ledger(world, turn, question.call_id or "")
+            else:
+                await decide(turn, question.interaction_id)
+        return view.finished or (mortal is not None and not mortal.is_running)
+
+    await world.until(over)
+
+
+async def decide(turn: Turn, question: str) -> str:
+    """Approve; the same answer given twice is one answer."""
+    receipt = await turn.respond(question, "approve", request_id=f"yes {question}", check=False)
+    return receipt.status
+
+
+async def settle_by_the_ledger(world: World, turn: Turn, call_id: str) -> None:
+    """Be the person who is asked what became of a call, and look."""
+    happened = any(key.endswith(f"/{call_id}") for key in world.ledger.keys("effect", "", turn.id))
+    if happened:
+        await turn.reconcile(call_id, "succeeded", "post done")
+    else:
+        await turn.reconcile(call_id, "run_again")
+
+
+async def said(world: World, turn: Turn) -> Transcript:
+    return transcript_of(await world.thread(turn.key.thread, "asking").state())
+
+
+async def assert_asked_and_done_once(world: World, turn: Turn) -> None:
+    asked = [e.payload for e in await world.entries(turn.key) if isinstance(e.payload, InteractionRequested)]
+    approvals = [payload.call_id for payload in asked if payload.kind == "approval"]
+    assert len(approvals) == len(set(approvals)) == len(TOOLS)
+    assert [len(set(world.ledger.keys("effect", tool, turn.id))) for tool in TOOLS] == [1, 1, 1]
+    once = [len(world.ledger.keys("effect", tool, turn.id)) for tool in ("post", "transfer")]
+    assert once == [1, 1]
