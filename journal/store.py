@@ -96,7 +96,8 @@ class Journal:
             StoreUnavailable: try again; a repeated request is recognised.
         """
         try:
-            done = await self.driver.write(lambda: _script_of(key, command, self.terms))
+            base = self._states.get(key) if isinstance(key, ThreadKey) else None
+            done = await self.driver.write(lambda: _script_of(key, command, self.terms, base))
         except Undo as undone:
             return undone.receipt
         return done.receipt
@@ -108,7 +109,8 @@ class Journal:
             ThreadGone: the thread does not exist any more.
             StoreUnavailable: try again; a repeated command is recognised.
         """
-        outcome = await self.driver.write(lambda: run_command(key, command, self.terms))
+        base = self._states.get(key)
+        outcome = await self.driver.write(lambda: run_command(key, command, self.terms, base))
         self._advance_cached(key, outcome.entries)
         return outcome
 
@@ -207,9 +209,11 @@ class Journal:
             self._states.popitem(last=False)
 
 
-def _script_of(key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, terms: Terms) -> Script[Done]:
+def _script_of(
+    key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, terms: Terms, base: AgentState | None
+) -> Script[Done]:
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
-    return thread_command(key, command, terms)
+    return thread_command(key, command, terms, base)

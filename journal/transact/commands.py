@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
     ClientCommand,
     CreateSession,
@@ -15,6 +16,7 @@ from turnwright.journal.commands import (
     Receipt,
     Rejection,
     SessionCommand,
+    SetSessionBudget,
     Submit,
     TurnCommand,
 )
@@ -38,6 +40,7 @@ from turnwright.journal.transact.rows import (
     lock_session,
     write_session,
 )
+from turnwright.journal.transact.spending import follow_budget
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
 OPENING = (Submit, Inject, PauseThread)
@@ -59,8 +62,10 @@ class Done:
     outcome: Outcome | None = None
 
 
-def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Script[Done]:
-    """Carry out a client's command on a thread.
+def thread_command(
+    key: ThreadKey, command: ClientCommand, terms: Terms, base: AgentState | None = None
+) -> Script[Done]:
+    """Carry out a client's command on a thread; `base` is a state of it that the caller knows already.
 
     Raises:
         Undo: the command is rejected and nothing at all is to be written.
@@ -71,7 +76,7 @@ def thread_command(key: ThreadKey, command: ClientCommand, terms: Terms) -> Scri
     known = yield from remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
-    outcome = yield from run_thread(locked, command, terms)
+    outcome = yield from run_thread(locked, command, terms, base)
     if outcome.rejection is not None:
         receipt = rejected(command, outcome.rejection, _revision(command, outcome))
         if not outcome.entries:
@@ -108,6 +113,9 @@ def session_command(key: SessionKey, command: SessionCommand) -> Script[Done]:
         row, decision, row.control.model_copy(update={"seq": control.seq}), now_us, runnable=False
     )
     yield from write_session(session.id, control, entries[-1].at_us)
+    if isinstance(command, SetSessionBudget):
+        yield from follow_budget(session.id, session.control, control)
+        yield from first("wake_budget_waits", session.id, now_us)
     receipt = Receipt(command.request_id, "accepted", revision=control.pause.revision, seq=control.seq)
     yield from remember(row.id, command, receipt)
     return Done(receipt)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Row, Script, first
-from turnwright.journal.transact.rebuilding import rebuild_thread
+from turnwright.journal.transact.rebuilding import THREAD_COLUMNS, renew_thread
 from turnwright.journal.transact.rows import SessionRow, ThreadRow, session_of, thread_of
 
 _VERSION = 7
-_THREAD_COLUMNS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def lock_in_session(key: ThreadKey) -> Script[Locked | None]:
     row = yield from _renewed(key, "lock_in_session", key.canonical, key.session_key.canonical)
     if row is None:
         return None
-    session = yield from session_of(key.session_key, row[_THREAD_COLUMNS:])
+    session = yield from session_of(key.session_key, row[THREAD_COLUMNS:])
     return Locked((yield from thread_of(key, row)), session, row[-1])
 
 
@@ -50,5 +49,5 @@ def _renewed(key: ThreadKey, statement: str, *params: str) -> Script[Row | None]
     row = yield from first(statement, *params)
     if row is None or row[_VERSION] >= REDUCER_VERSION:
         return row
-    yield from rebuild_thread(key.canonical)
+    yield from renew_thread(key.canonical, row)
     return (yield from first(statement, *params))

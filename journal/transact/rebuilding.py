@@ -1,4 +1,4 @@
-"""Write anew what is only a projection of the entries: controls, turns, checkpoints, counters.
+"""Write anew what is only a projection of the entries: controls, turns, questions, checkpoints, counters.
 
 Rule: one thread or session is one transaction under its lock, so that work goes on meanwhile. What the entries do
 not prove is not overwritten: a broken chain or an erased content ends the rebuild of that thread with the reason.
@@ -10,17 +10,22 @@ import json
 from dataclasses import dataclass
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
-from turnwright.journal.control import REDUCER_VERSION
+from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
 from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import Script, Touch, batch, first
+from turnwright.journal.script import Row, Script, Touch, batch, first
+from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
-from turnwright.journal.transact.deadlines import earliest_us
-from turnwright.journal.transact.rows import ThreadRow, dump, is_due, topic, write_session
+from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
+from turnwright.journal.transact.interactions import put_interactions, replace_interactions
+from turnwright.journal.transact.rows import ThreadRow, dump, is_due, read_control, session_of, topic, write_session
+from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.turns import turn_columns
 from turnwright.journal.transact.walking import Walk, walk_thread
 from turnwright.journal.turn_status import TurnStatus
+
+THREAD_COLUMNS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,31 @@ class Rebuilt:
 
 
 def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
-    """Rebuild a thread or session log from its entries; None when it is gone.
+    """Rebuild a thread or session log from its entries; None when it is gone, or its session was deleted.
 
     Raises:
         StoreCorrupt: its entries are not what was written.
         NewerReducer: a newer version wrote it.
     """
-    locked = yield from first("lock_thread", canonical)
+    key = ThreadKey.parse(canonical)
+    locked = yield from first("lock_in_session", canonical, key.session_key.canonical)
     if locked is None:
         return None
+    session = yield from session_of(key.session_key, locked[THREAD_COLUMNS:])
+    if session.deleted:
+        return None
+    rebuilt = yield from renew_thread(canonical, locked)
+    if not rebuilt.kept and not key.is_session_log:
+        yield from _replace_spent(key, locked, session.control)
+    return rebuilt
+
+
+def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
+    """Rebuild a thread whose row is locked; of one whose content was partly erased only its questions.
+
+    What it takes of its session's budget is left to `rebuild`: the fold of an older version's entries is what was
+    counted when the budget was set.
+    """
     thread_id, session_id, version = locked[0], locked[1], locked[7]
     if version > REDUCER_VERSION:
         raise NewerReducer(f"{canonical} was written by reducer version {version}; rebuild it with that version")
@@ -51,11 +72,13 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
     if walk.findings:
         wrong = walk.findings[0]
         raise StoreCorrupt(wrong.problem, canonical, wrong.seq)
-    if not walk.whole:
-        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
     row = _row(walk, thread_id, session_id)
+    if not walk.whole:
+        yield from put_interactions(row, walk.interactions.values())
+        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
     yield from _replace_head(row)
     yield from _replace_turns(row, walk)
+    yield from replace_interactions(row, walk.interactions.values())
     checkpoints = yield from _replace_checkpoints(row, walk)
     yield from first("delete_hint", thread_id)
     yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
@@ -108,11 +131,19 @@ def _replace_head(row: ThreadRow) -> Script[None]:
         row.id, row.seq, row.hash, row.at_us, control.epoch, dump(control), REDUCER_VERSION, row.total_bytes,
         control.queued, active, int(row.runnable),
     )  # fmt: skip
-    due_us = earliest_us(control)
-    if due_us is None:
-        yield from first("delete_deadline", row.id)
-    else:
-        yield from first("upsert_deadline", row.id, due_us)
+    due_us = row.at_us if asks_for_budget(control) else earliest_us(control)
+    yield from write_deadline(row.id, due_us)
+
+
+def _replace_spent(key: ThreadKey, locked: Row, session: SessionControl) -> Script[None]:
+    thread_id, session_id = locked[0], locked[1]
+    yield from first("delete_spent", thread_id)
+    if session.budget is None:
+        return
+    again = yield from first("lock_thread", key.canonical)
+    assert again is not None, "it is locked"
+    control = read_control(ThreadControl, again[6], again[7], key.canonical)
+    yield from first("upsert_spent", *spent_columns(thread_id, session_id, committed(control)))
 
 
 def _replace_turns(row: ThreadRow, walk: Walk) -> Script[None]:

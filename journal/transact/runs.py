@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import RunCommand
 from turnwright.journal.errors import JournalError
 from turnwright.journal.ids import ThreadKey
@@ -14,8 +15,8 @@ class ThreadGone(JournalError):
     """The thread or its session was deleted; what wanted to write to it has nothing left to do."""
 
 
-def run_command(key: ThreadKey, command: RunCommand, terms: Terms) -> Script[Outcome]:
-    """Carry out a run's command on its thread.
+def run_command(key: ThreadKey, command: RunCommand, terms: Terms, base: AgentState | None = None) -> Script[Outcome]:
+    """Carry out a run's command on its thread; `base` is a state of it that the caller knows already.
 
     Raises:
         ThreadGone: there is no such thread, or its session was deleted.
@@ -23,4 +24,4 @@ def run_command(key: ThreadKey, command: RunCommand, terms: Terms) -> Script[Out
     locked = yield from lock_in_session(key)
     if locked is None or locked.session.deleted:
         raise ThreadGone(f"thread {key.canonical} does not exist or was deleted")
-    return (yield from run_thread(locked, command, terms))
+    return (yield from run_thread(locked, command, terms, base))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from turnwright.journal.budgets import Budget
 from turnwright.journal.control import REDUCER_VERSION, Claim, PauseFlag, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
@@ -21,6 +22,7 @@ from turnwright.journal.turn_status import TurnStatus
 
 TOPIC = "hints"
 BROKEN_CHECK_US = 30 * SECOND_US
+NOT_KNOWN = Budget()  # whether a session's budget has room is judged under its lock, not by a look
 Why = Literal["due", "stalled", "cancelled", "expired"]
 
 
@@ -193,7 +195,7 @@ def _read(row: Row, now_us: int) -> _Thread:
         seq=seq,
         at_us=at_us,
         control=ThreadControl() if old else ThreadControl.model_validate_json(bytes(control)),
-        session=SessionControl(pause=PauseFlag(on=bool(paused)), cancelled_seq=cancelled),
+        session=SessionControl(pause=PauseFlag(on=bool(paused)), cancelled_seq=cancelled, budget=NOT_KNOWN),
         front=None if front is None or old else TurnStatus.model_validate_json(bytes(front)),
         wakes=wakes if same else 0,
         hint_due=not same or next_check_us <= now_us,

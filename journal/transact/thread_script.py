@@ -11,16 +11,21 @@ from dataclasses import dataclass, replace
 
 from turnwright.journal.actions import Action, Stop
 from turnwright.journal.advance import Advanced, advance, fold_drafts
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
     CancelThread,
+    ChangeState,
     Claiming,
     ClaimRun,
     ClientCommand,
     CloseThread,
+    FinishTool,
     Rejection,
+    Respond,
     RunCommand,
     Testimony,
     TurnCommand,
+    UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide
@@ -29,11 +34,15 @@ from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
 from turnwright.journal.facts import Facts
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
+from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.deadlines import note_deadline
+from turnwright.journal.transact.checkpoints import load_state
+from turnwright.journal.transact.deadlines import note_deadline, note_look
+from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
 from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.rows import ThreadRow, is_due
+from turnwright.journal.transact.spending import note_spent, session_used
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 
@@ -77,10 +86,12 @@ class _Judged:
     blobs: Mapping[str, bytes]
 
 
-def run_thread(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) -> Script[Outcome]:
-    """Carry out a command on a locked thread."""
+def run_thread(
+    locked: Locked, command: ClientCommand | RunCommand, terms: Terms, base: AgentState | None = None
+) -> Script[Outcome]:
+    """Carry out a command on a locked thread; `base` is a state of it that the caller knows already."""
     row, session = locked.row, locked.session.control
-    facts = yield from _facts(locked, command, terms)
+    facts = yield from _facts(locked, command, terms, base)
     settled = settle(row.control, session, facts)
     control = fold_drafts(row.control, settled, facts.now_us)
     facts = facts.after(draft.at(row.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
@@ -92,7 +103,7 @@ def run_thread(locked: Locked, command: ClientCommand | RunCommand, terms: Terms
     advanced = _advance(control, session, facts, command, rejection)
     blobs = command.blobs if drafts and isinstance(command, Testimony) else {}
     judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, blobs)
-    return (yield from _commit(row, judged))
+    return (yield from _commit(row, session, judged))
 
 
 def _advance(
@@ -123,16 +134,20 @@ def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> b
     return getattr(command, "epoch", None) == control.epoch
 
 
-def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
+def _commit(row: ThreadRow, session: SessionControl, judged: _Judged) -> Script[Outcome]:
     facts, drafts, control = judged.facts, judged.drafts, judged.advanced.control
     entries: tuple[Entry, ...] = ()
     turns = {} if facts.turn is None else {facts.turn.turn_id: facts.turn}
     if drafts:
         numbered = tuple(d.at(row.seq + n, facts.now_us) for n, d in enumerate(drafts, start=1))
         turns |= yield from project_turns(row, numbered)
+        yield from project_interactions(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         yield from note_deadline(row, control)
+        yield from note_spent(row, session, control)
         entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs)
+    else:
+        yield from note_look(row)
     due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
     action = judged.advanced.action
     return Outcome(judged.rejection, entries, control, turns, action, row.id, facts.now_us, checkpoint_due=due)
@@ -145,8 +160,9 @@ def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bo
     return has_work(control, replace(facts, front=front))
 
 
-def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) -> Script[Facts]:
+def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms, base: AgentState | None) -> Script[Facts]:
     row, control, active = locked.row, locked.row.control, locked.row.control.active
+    used = yield from session_used(locked.session.id, locked.session.control)
     known = yield from find_dead(_in_question(control, command, terms))
     turn = front = None
     if isinstance(command, TurnCommand) and control.turn(command.turn_id) is None:
@@ -154,7 +170,8 @@ def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) ->
     if active is None and control.queued:
         front = yield from front_turn(row.id)
     queue = yield from _queue(row, locked.session.control, command)
-    return Facts(
+    state = (yield from load_state(row.key, base, row.seq)) if _changes_state(command) else None
+    facts = Facts(
         now_us=max(locked.now_us, row.at_us),
         dead=_in_state(known, "dead"),
         lapsed=_in_state(known, "lapsed"),
@@ -164,7 +181,24 @@ def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms) ->
         turn=turn,
         front=front,
         queue=queue,
+        state=state,
+        elsewhere=None if used is None else used - committed(control),
     )
+    return (yield from _with_question(row, facts, command)) if isinstance(command, Respond) else facts
+
+
+def _with_question(row: ThreadRow, facts: Facts, command: Respond) -> Script[Facts]:
+    """With what is known of the question that is answered; one of another turn is none of this one."""
+    found = yield from find_question(row.id, command.interaction_id)
+    if found is None or found.turn_id != command.turn_id:
+        return facts
+    asked = yield from read_asked(row.key, row.id, found.asked_seq)
+    return replace(facts, question=found.question, asked=asked)
+
+
+def _changes_state(command: ClientCommand | RunCommand) -> bool:
+    """Whether the decision depends on the agent's state, which costs a read."""
+    return isinstance(command, ChangeState | UpdateState) or (isinstance(command, FinishTool) and bool(command.ops))
 
 
 def _in_question(control: ThreadControl, command: ClientCommand | RunCommand, terms: Terms) -> frozenset[str]:

@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
+from turnwright.journal.budgets import Used
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.interactions import Interaction
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first, rows
+from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
-from turnwright.journal.transact.deadlines import earliest_us
+from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us
 from turnwright.journal.transact.rows import dump
+from turnwright.journal.transact.spending import used_of
 from turnwright.journal.transact.walking import Finding, Walk, walk_thread
 from turnwright.journal.turn_status import TurnStatus
 
@@ -60,9 +64,10 @@ class _Head:
 
 
 def verify_thread(thread_id: int) -> Script[Proof | None]:
-    """Prove one thread or session log; None when it is gone."""
+    """Prove one thread or session log; None when it is gone, or its session was deleted."""
     row = yield from first("raw_thread", thread_id)
-    if row is None:
+    session = None if row is None else (yield from first("raw_session", row[1]))
+    if row is None or (session is not None and session[5] is not None):
         return None
     head = _Head(*row)
     try:
@@ -75,6 +80,9 @@ def verify_thread(thread_id: int) -> Script[Proof | None]:
     if walk.whole:
         _check_control(walk, head)
         yield from _check_turns(walk, thread_id, head)
+        if head.reducer_version == REDUCER_VERSION:  # an older one is rebuilt, with its questions, before it is used
+            yield from _check_questions(walk, thread_id, head)
+            yield from _check_spent(walk, thread_id, session)
         yield from _check_deadline(walk, thread_id)
         _check_checkpoints(walk, checkpoints)
     yield from _check_media(walk, head.session_id)
@@ -174,10 +182,39 @@ def _turn_columns(walk: Walk, status: TurnStatus, head: _Head) -> tuple[object, 
     )  # fmt: skip
 
 
+def _check_questions(walk: Walk, thread_id: int, head: _Head) -> Script[None]:
+    found = yield from rows("interaction_rows", thread_id)
+    left = dict(walk.interactions)
+    for session_id, tenant, *columns in found:
+        stored = Interaction(*columns)
+        proven = left.pop(stored.interaction_id, None)
+        if proven is None:
+            walk.found(None, "question", f"question {stored.interaction_id} has a row and no entries")
+        elif stored != proven or (session_id, tenant) != (head.session_id, walk.key.tenant):
+            walk.found(proven.asked_seq, "question", f"the row of question {stored.interaction_id} differs")
+    for interaction_id, question in left.items():
+        walk.found(question.asked_seq, "question", f"question {interaction_id} has no row")
+
+
+def _check_spent(walk: Walk, thread_id: int, session: Row | None) -> Script[None]:
+    """A thread is counted while its session has a budget; one that used nothing needs no row."""
+    if session is None or session[2] != REDUCER_VERSION:
+        return
+    try:
+        budget = SessionControl.model_validate_json(bytes(session[1])).budget
+    except ValueError:
+        return  # the session's own proof says so
+    row = yield from first("find_spent", thread_id)
+    if row is None and (budget is None or committed(walk.control) == Used()):
+        return
+    if row is None or budget is None or used_of(row) != committed(walk.control):
+        walk.found(None, "spent", "what it takes of its session's budget is not what its entries say")
+
+
 def _check_deadline(walk: Walk, thread_id: int) -> Script[None]:
     row = yield from first("find_deadline", thread_id)
     stored = None if row is None else row[0]
-    if stored != earliest_us(walk.control):
+    if stored != earliest_us(walk.control) and not asks_for_budget(walk.control):
         walk.found(None, "deadline", "its next deadline is not that of its open questions")
 
 

@@ -20,6 +20,7 @@ from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.interactions import Interaction, begin_interaction, settlement
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
@@ -31,7 +32,7 @@ DIGEST_BYTES = 32
 
 Check = Literal[
     "sequence", "chain", "body", "blob", "erasure", "head", "control", "turns", "checkpoint", "request", "deadline",
-    "session", "position", "stray",
+    "session", "position", "stray", "question", "spent",
 ]  # fmt: skip
 
 
@@ -90,6 +91,7 @@ class Walk:
     state: AgentState = field(default_factory=AgentState)
     states: dict[int, AgentState] = field(default_factory=dict)
     turns: dict[str, TurnStatus] = field(default_factory=dict)
+    interactions: dict[str, Interaction] = field(default_factory=dict)
     requests: set[str] = field(default_factory=set)
     media: set[str] = field(default_factory=set)
     erased: set[int] = field(default_factory=set)
@@ -196,6 +198,7 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
         walk.session = evolve_session(walk.session, entry) if walk.key.is_session_log else walk.session
         walk.state = evolve_state(walk.state, entry)
         _fold_turn(walk, entry)
+        _fold_question(walk, entry)
     except Exception as error:  # noqa: BLE001 - whatever stored bytes bring about is a finding, not an end
         walk.found(row.seq, "body", f"{row.type} cannot be folded: {type(error).__name__}: {error}")
         walk.whole = False
@@ -213,3 +216,11 @@ def _fold_turn(walk: Walk, entry: Entry) -> None:
     status = begin_status(entry) or walk.turns.get(entry.turn_id)
     if status is not None:
         walk.turns[entry.turn_id] = evolve_status(status, entry)
+
+
+def _fold_question(walk: Walk, entry: Entry) -> None:
+    question, end = begin_interaction(entry), settlement(entry)
+    if question is not None:
+        walk.interactions[question.interaction_id] = question
+    elif end is not None and end.interaction_id in walk.interactions:
+        walk.interactions[end.interaction_id] = end.of(walk.interactions[end.interaction_id])

@@ -8,4 +8,5 @@ UNION ALL SELECT 'entry_bytes', CAST(coalesce(sum(total_bytes), 0) AS bigint) FR
 UNION ALL SELECT 'blobs', count(*) FROM blobs
 UNION ALL SELECT 'blob_bytes', CAST(coalesce(sum(size), 0) AS bigint) FROM blobs
 UNION ALL SELECT 'checkpoints', count(*) FROM checkpoints
-UNION ALL SELECT 'requests', count(*) FROM requests;
+UNION ALL SELECT 'requests', count(*) FROM requests
+UNION ALL SELECT 'questions_open', count(*) FROM interactions WHERE state = 'open';

@@ -1,0 +1,2 @@
+-- $1 thread id.
+DELETE FROM interactions WHERE thread_id = $1;

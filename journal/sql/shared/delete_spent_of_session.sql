@@ -1,0 +1,2 @@
+-- $1 session id.
+DELETE FROM spent WHERE session_id = $1;
