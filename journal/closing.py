@@ -49,7 +49,7 @@ def _close_call(active: ActiveTurn, call: CallOperation) -> Draft:
         name=call.name,
         ordinal=call.ordinal,
         outcome="unknown" if unknown else "interrupted",
-        effect_unknown=unknown or (call.effect == "idempotent" and call.ordinal > 0),
+        effect_unknown=unknown or (call.effect == "idempotent" and call.ordinal > 0 and call.state != "deferred"),
     )
     entry_id = entry_ids.tool(active.turn_id, active.step, call.call_id, call.ordinal, "closed")
     return Draft(entry_id, finished, turn_id=active.turn_id, step=active.step)

@@ -79,11 +79,14 @@ class CallOperation(Frozen):
 
 
 class OpenInteraction(Frozen):
-    """A question nobody has answered yet. `scope`: whose budget a question about a budget is about."""
+    """A question nobody has answered yet. `scope`: whose budget a question about a budget is about, `over`: what
+    of it is used up.
+    """
 
     interaction_id: str
     kind: InteractionKind
     scope: Scope | None = None
+    over: tuple[str, ...] = ()
     call_id: str | None = None
     deadline_us: int | None = None
     on_expiry: str | None = None

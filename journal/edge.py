@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from turnwright.journal.canonical import repair, repair_text
-from turnwright.journal.commands import ClientCommand, RunCommand
+from turnwright.journal.commands import Ask, ClientCommand, RunCommand
 
 C = TypeVar("C", bound=ClientCommand | RunCommand)
 
@@ -34,6 +34,8 @@ def _held(value: Any) -> Any:  # noqa: ANN401 - any field of a command
         case BaseModel():
             changes = {name: new for name, old in value if (new := _held(old)) is not old}
             return value.model_copy(update=changes) if changes else value
+        case Ask(asked=asked):
+            return value if (new := repair(asked)) is asked else replace(value, asked=new)
         case tuple():
             items = tuple(_held(item) for item in value)
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items

@@ -322,10 +322,12 @@ def _tool_reconciled(active: ActiveTurn, _: Entry, payload: ToolReconciled) -> d
 
 
 def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[str, Any]:
+    budget = payload.asked if payload.kind == "budget" else {}
     interaction = OpenInteraction(
         interaction_id=payload.interaction_id,
         kind=payload.kind,
-        scope=payload.asked.get("scope") if payload.kind == "budget" else None,
+        scope=budget.get("scope"),
+        over=tuple(budget.get("over", ())),
         call_id=payload.call_id,
         deadline_us=payload.deadline_us,
         on_expiry=payload.on_expiry,

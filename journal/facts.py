@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.budgets import Used
-from turnwright.journal.entries import Entry, InteractionRequested
+from turnwright.journal.entries import Entry, InteractionExpired, InteractionRequested, InteractionResolved
 from turnwright.journal.turn_status import TurnStatus, evolve_status
 
 
@@ -37,8 +37,8 @@ class Facts:
     `turn`: the row of the turn the command names. `front`: the first queued turn. `queue`: queued
     turns the command or the session's cancel concerns, a bounded number of them.
     `question` and `asked`: the row of the question the command answers, and its entry's payload (None: erased).
-    `state`: the agent's state, for commands that change a part of it. `session_used`: what the session's
-    threads used and reserved, where its budget counts; None: it has none, or nothing may start here.
+    `state`: the agent's state, for commands that change a part of it. `elsewhere`: what the other
+    threads of the session used and reserved, where its budget counts; None: it has none, or nothing may start here.
     """
 
     now_us: int
@@ -51,7 +51,7 @@ class Facts:
     question: QuestionRow | None = None
     asked: InteractionRequested | None = None
     state: AgentState | None = None
-    session_used: Used | None = None
+    elsewhere: Used | None = None
 
     @property
     def now(self) -> datetime:
@@ -63,6 +63,7 @@ class Facts:
 
         A front that left the queue is followed by the first of the other rows that is still queued.
         """
+        entries = tuple(entries)
         rows = {row.turn_id: row for row in (*self.queue, *(r for r in (self.front, self.turn) if r is not None))}
         for entry in entries:
             row = rows.get(entry.turn_id or "")
@@ -74,4 +75,25 @@ class Facts:
             turn=None if self.turn is None else rows[self.turn.turn_id],
             front=None if self.front is None or not queued else queued[0],
             queue=tuple(rows[row.turn_id] for row in self.queue),
+            question=None if self.question is None else question_after(self.question, entries),
         )
+
+
+def question_after(row: QuestionRow, entries: Iterable[Entry]) -> QuestionRow:
+    """The row of a question once these entries are committed."""
+    for entry in entries:
+        match entry.payload:
+            case InteractionResolved() | InteractionExpired() as settled if (
+                settled.interaction_id == row.interaction_id
+            ):
+                row = replace(row, **_settled(settled))
+            case _:
+                pass
+    return row
+
+
+def _settled(payload: InteractionResolved | InteractionExpired) -> dict[str, Any]:
+    if isinstance(payload, InteractionExpired):
+        return {"state": "expired", "resolution": payload.resolution}
+    state = "cancelled" if payload.resolution == "cancelled" else "resolved"
+    return {"state": state, "resolution": payload.resolution, "principal": payload.principal}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Literal
 
 from turnwright.journal import entry_ids
-from turnwright.journal.budgets import exhausted
 from turnwright.journal.closing import discard_inputs, forsake_failed
 from turnwright.journal.control import (
     ActiveTurn,
@@ -32,7 +31,7 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.facts import Facts
 from turnwright.journal.messages import Text
-from turnwright.journal.spending import budgets, spent
+from turnwright.journal.spending import budgets, spent, still_over
 from turnwright.journal.turn_status import TurnStatus, status_draft
 
 NOBODY_ANSWERED_TEXT = "Nobody answered in time, so this call was not run."
@@ -45,7 +44,7 @@ def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> lis
     active = control.active
     if active is not None:
         drafts += _expired(active, facts)
-        drafts += _given_room(control, session, facts, active)
+        drafts += given_room(control, session, facts)
         drafts += _given_up(active, facts)
         drafts += _cancelled_by_session(active, session)
     for turn in _at_risk(facts):
@@ -91,17 +90,20 @@ def _expired(active: ActiveTurn, facts: Facts) -> list[Draft]:
     return drafts
 
 
-def _given_room(control: ThreadControl, session: SessionControl, facts: Facts, active: ActiveTurn) -> list[Draft]:
-    """Questions about a budget that somebody has raised meanwhile."""
+def given_room(control: ThreadControl, session: SessionControl, facts: Facts) -> list[Draft]:
+    """The answers to questions about a budget that somebody has raised or lifted."""
     known = dict(budgets(control, session, facts))
+    active = control.active
+    if active is None:
+        return []
     drafts: list[Draft] = []
     for question in active.interactions:
         scope = question.scope or "turn"
-        unknown = scope == "session" and facts.session_used is None
+        unknown = scope == "session" and session.budget is not None and facts.elsewhere is None
         due = question.deadline_us is not None and question.deadline_us <= facts.now_us
         if question.kind != "budget" or unknown or due:
             continue
-        if scope not in known or not exhausted(known[scope], spent(control, facts, scope)):
+        if scope not in known or not still_over(question, known[scope], spent(control, facts, scope)):
             payload = InteractionResolved(interaction_id=question.interaction_id, resolution="raised")
             drafts.append(Draft(f"{question.interaction_id}/raised", payload, turn_id=active.turn_id))
     return drafts

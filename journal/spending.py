@@ -1,14 +1,16 @@
 """What a turn, a thread and a session have used, and what may not start any more because of it.
 
 Rule: a function of control, session and facts, so every run asks the same and gets one answer. A session's use
-is known only when the shell brings it (`Facts.session_used`), which it does wherever an operation may start.
+is known only when the shell brings what its other threads took (`Facts.elsewhere`), which it does wherever an
+operation may start. This thread's part is always that of the control, or a reservation that was just given back
+would still count.
 """
 
 from __future__ import annotations
 
 from turnwright.journal.actions import ModelOp, Op, OverBudget, ToolOp
 from turnwright.journal.budgets import Budget, Scope, Used, exhausted
-from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.control import OpenInteraction, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
 
 NOTHING = Used()
@@ -24,7 +26,7 @@ def spent(control: ThreadControl, facts: Facts, scope: Scope) -> Used:
         case "thread":
             return control.used
         case "session":
-            return facts.session_used or Used()
+            return (facts.elsewhere or Used()) + committed(control)
 
 
 def committed(control: ThreadControl) -> Used:
@@ -40,7 +42,7 @@ def budgets(control: ThreadControl, session: SessionControl, facts: Facts) -> li
     found: list[tuple[Scope, Budget | None]] = [
         ("turn", None if active is None else active.budget or control.turn_budget),
         ("thread", control.budget),
-        ("session", None if facts.session_used is None else session.budget),
+        ("session", None if facts.elsewhere is None else session.budget),
     ]
     return [(scope, budget) for scope, budget in found if budget is not None]
 
@@ -59,6 +61,11 @@ def over_budget(
         if over:
             return OverBudget(scope, over, budget, used)
     return None
+
+
+def still_over(question: OpenInteraction, budget: Budget, used: Used) -> tuple[str, ...]:
+    """What the question about a budget is about and this budget does not allow either."""
+    return tuple(name for name in exhausted(budget, used) if not question.over or name in question.over)
 
 
 def _counted(op: Op) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from turnwright.journal import entry_ids
+from turnwright.journal.advance import fold_drafts
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
     ChangeState,
@@ -34,6 +35,7 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.change import changed, is_tightening
+from turnwright.journal.settle import given_room
 from turnwright.journal.state_ops import Refusal, apply_op
 
 NOT_OPENED = Rejection("not_opened", "the thread pins its agent when its first turn starts; until then there is none")
@@ -54,9 +56,12 @@ def set_permissions(context: Context, command: SetPermissions) -> Decision:
     return _one(command, PermissionsChanged(permissions=permissions, **_who(command)))
 
 
-def set_budget(_: Context, command: SetBudget) -> Decision:
-    """Say what the thread, or each of its turns to come, may use."""
-    return _one(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
+def set_budget(context: Context, command: SetBudget) -> Decision:
+    """Say what the thread, or each of its turns to come, may use; that may answer the question that is open."""
+    changes = _one(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
+    # At once: a turn that waits has no run and is no work, so nobody else would look at it.
+    after = fold_drafts(context.control, changes, context.facts.now_us)
+    return [*changes, *given_room(after, context.session, context.facts)]
 
 
 def change_state(context: Context, command: ChangeState) -> Decision:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from turnwright.journal import entry_ids
-from turnwright.journal.budgets import Budget, exhausted
+from turnwright.journal.budgets import Budget
 from turnwright.journal.canonical import digest_of, encode, repair
 from turnwright.journal.commands import CallSpec, Rejection, Respond
 from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
@@ -33,8 +33,9 @@ from turnwright.journal.json_schema import problems
 from turnwright.journal.messages import Text
 from turnwright.journal.permissions.change import PermissionChange, changed
 from turnwright.journal.permissions.evaluate import forbidden
+from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.rules import parse_rule
-from turnwright.journal.spending import spent
+from turnwright.journal.spending import spent, still_over
 from turnwright.journal.turn_status import TurnStatus
 
 DENIED_TEXT = "The user chose not to run this call."
@@ -60,7 +61,7 @@ def respond(context: Context, status: TurnStatus, command: Respond) -> Decision:
     active = context.control.turn(status.turn_id)
     question = None if active is None else active.interaction(command.interaction_id)
     if active is None or question is None:
-        return _not_open(context, command)
+        return _not_open(context, status, command)
     rules = ANSWERS[question.kind]
     rule = rules.get(command.resolution)
     if rule is None:
@@ -88,9 +89,9 @@ def numbered(request_id: str, turn_id: str, step: int, payloads: list[Payload]) 
     ]
 
 
-def _not_open(context: Context, command: Respond) -> Rejection:
+def _not_open(context: Context, status: TurnStatus, command: Respond) -> Rejection:
     known = context.facts.question
-    if known is None:
+    if known is None or known.turn_id != status.turn_id:
         return Rejection("unknown_interaction", f"this turn was never asked {command.interaction_id}")
     if known.state == "expired":
         return Rejection("expired", f"the time to answer {command.interaction_id} is over ({known.resolution})")
@@ -157,12 +158,15 @@ def _unfit(given: Answered, call: CallOperation, edited: object) -> Rejection | 
     if edited is not None and not isinstance(edited, dict):
         return Rejection("invalid_arguments", "arguments are an object of names and values")
     spec = CallSpec.of_asked(call.effect, given.asked.get("spec"))
-    arguments = given.asked.get("arguments", {}) if edited is None else edited
+    asked = given.asked.get("arguments", {})
+    arguments = asked if edited is None else edited
     wrong = [] if edited is None else problems(spec.parameters, edited)
     if wrong:
         return Rejection("invalid_arguments", f"the arguments do not fit {call.name}: {'; '.join(wrong)}")
     control = given.context.control
-    verdict = forbidden(control.permissions, control.planning, seen(call.name, arguments, spec))
+    same = {n: places for n, places in given.asked.get("resolved", {}).items() if arguments.get(n) == asked.get(n)}
+    facts = CallFacts.model_validate({"resolved": same})
+    verdict = forbidden(control.permissions, control.planning, seen(call.name, arguments, spec, facts))
     return None if verdict is None else Rejection("forbidden", refusal_text(verdict))
 
 
@@ -171,8 +175,10 @@ def _rule_for(given: Answered, kind: str) -> list[Payload] | Rejection:
     always = given.command.answer.get("always")
     if always is None or always is False:
         return []
+    if always is not True and not isinstance(always, str):
+        return Rejection("bad_rule", "always is true, or the rule as text, such as refund(amount=1*)")
     suggested = given.asked.get("suggestions") or [given.call.name if given.call else "*"]
-    text = suggested[0] if always is True else str(always)
+    text = suggested[0] if always is True else always
     command = given.command
     try:
         rule = parse_rule(text, source=f"person:{command.principal}")
@@ -235,7 +241,7 @@ def _raise_budget(given: Answered) -> Meaning:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return Rejection("invalid_budget", f"{'.'.join(map(str, first['loc'])) or 'budget'}: {first['msg']}")
-    over = exhausted(budget, spent(given.context.control, given.context.facts, scope))
+    over = still_over(given.question, budget, spent(given.context.control, given.context.facts, scope))
     if over:
         return Rejection("still_over_budget", f"more than that is used already: {', '.join(over)}")
     who = {"principal": given.command.principal, "reason": given.command.reason}
@@ -243,8 +249,9 @@ def _raise_budget(given: Answered) -> Meaning:
 
 
 def _session_has_room(given: Answered) -> Meaning:
-    budget = given.context.session.budget
-    over = () if budget is None else exhausted(budget, spent(given.context.control, given.context.facts, "session"))
+    context, budget = given.context, given.context.session.budget
+    used = spent(context.control, context.facts, "session")
+    over = () if budget is None else still_over(given.question, budget, used)
     if not over:
         return []
     return Rejection("still_over_budget", f"raise the session's budget first; used up: {', '.join(over)}")

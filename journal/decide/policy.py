@@ -117,6 +117,7 @@ def _question(
             "message": verdict.message,
             "suggestions": list(suggestions(subject)),
             "spec": spec.as_asked(),
+            "resolved": {name: list(places) for name, places in subject.facts.resolved.items()},
         },
         deadline_us=deadline_us,
         on_expiry=terms.on_expiry,
