@@ -228,6 +228,11 @@ class SetSessionBudget(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSession(ClientCommand):
+    """Erase the session with everything in it; only who did it and why stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
     """Base of what a run and its activities bring. `run` is the Temporal run id, for the records."""
 
@@ -268,7 +273,7 @@ class RequestModel(Claiming):
     """Claim the step's model call; what it will probably use is reserved."""
 
     model: str = ""
-    reserve: Used = Used()
+    reserve: Used = field(default_factory=Used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,9 +410,10 @@ class SettleCall(Testimony):
     output: tuple[Text | Media, ...] = ()
 
 
-SessionCommand: TypeAlias = (
+LoggedCommand: TypeAlias = (
     CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
 )
+SessionCommand: TypeAlias = LoggedCommand | DeleteSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import ClientCommand, Receipt, RunCommand, SessionCommand
+from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, RunCommand, SessionCommand
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Entry
@@ -25,6 +25,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
+from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
 from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
@@ -100,6 +101,8 @@ class Journal:
             done = await self.driver.write(lambda: _script_of(key, command, self.terms, base))
         except Undo as undone:
             return undone.receipt
+        if isinstance(command, DeleteSession) and isinstance(key, SessionKey):
+            self._forget_session(key)
         return done.receipt
 
     async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:
@@ -195,6 +198,10 @@ class Journal:
         """Drop the cached state of a thread."""
         self._states.pop(key, None)
 
+    def _forget_session(self, key: SessionKey) -> None:
+        for known in [known for known in self._states if known.session_key == key]:
+            self.forget(known)
+
     def _advance_cached(self, key: ThreadKey, entries: tuple[Entry, ...]) -> None:
         cached = self._states.get(key)
         if cached is not None and entries and cached.as_of_seq + 1 == entries[0].seq:
@@ -212,8 +219,17 @@ class Journal:
 def _script_of(
     key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, terms: Terms, base: AgentState | None
 ) -> Script[Done]:
+    if isinstance(command, DeleteSession):
+        return _deletion(key, command)
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
     return thread_command(key, command, terms, base)
+
+
+def _deletion(key: ThreadKey | SessionKey, command: DeleteSession) -> Script[Done]:
+    """Only the tombstone; `store_delete.delete_session` also erases what is in the session."""
+    if isinstance(key, ThreadKey):
+        raise InvalidInput("a session is deleted as a whole; give the session's key")
+    return Done((yield from bury_session(key, command)))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
-from turnwright.journal.transact import listing, overview
+from turnwright.journal.transact import inbox, listing, overview
+from turnwright.journal.transact.inbox import InboxFilter, Question
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.why import Scene
@@ -71,6 +72,18 @@ async def find_turns_named(
 ) -> tuple[tuple[str, ThreadKey], ...]:
     """Turns of a tenant whose id begins so, with their threads."""
     return await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+
+
+async def read_inbox(
+    journal: Journal, wanted: InboxFilter, after: str | None = None, limit: int = 50
+) -> Page[Question] | None:
+    """Questions to people, oldest first; None when the filter names a session that does not exist."""
+    return await journal.driver.read(lambda: inbox.read_inbox(wanted, after, _bounded(limit)))
+
+
+async def find_interaction(journal: Journal, tenant: str, interaction_id: str) -> Question | None:
+    """A question of a tenant by its id, open or not, with what was asked (None: that was erased)."""
+    return await journal.driver.read(lambda: inbox.find_interaction(tenant, interaction_id))
 
 
 def _bounded(limit: int) -> int:

@@ -7,10 +7,10 @@ from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
     CreateSession,
+    LoggedCommand,
     PauseSession,
     Rejection,
     ResumeSession,
-    SessionCommand,
     SetSessionBudget,
 )
 from turnwright.journal.control import SessionControl
@@ -28,7 +28,7 @@ from turnwright.journal.entries import (
 )
 
 
-def decide_session(control: SessionControl, command: SessionCommand) -> list[Draft] | Rejection:
+def decide_session(control: SessionControl, command: LoggedCommand) -> list[Draft] | Rejection:
     """May this happen to the session, and what does it record?"""
     command = storable(command)
     if not isinstance(command, CreateSession) and not control.created:
@@ -39,7 +39,7 @@ def decide_session(control: SessionControl, command: SessionCommand) -> list[Dra
     return [Draft(entry_ids.command(command.request_id, 0), outcome)]
 
 
-def _payload(control: SessionControl, command: SessionCommand) -> Payload | Rejection:
+def _payload(control: SessionControl, command: LoggedCommand) -> Payload | Rejection:
     who = {"principal": command.principal, "reason": command.reason}
     match command:
         case CreateSession(title=title, metadata=metadata):

@@ -12,10 +12,10 @@ from turnwright.journal.commands import (
     ClientCommand,
     CreateSession,
     Inject,
+    LoggedCommand,
     PauseThread,
     Receipt,
     Rejection,
-    SessionCommand,
     SetSessionBudget,
     Submit,
     TurnCommand,
@@ -93,7 +93,7 @@ def thread_command(
     return Done(receipt, outcome)
 
 
-def session_command(key: SessionKey, command: SessionCommand) -> Script[Done]:
+def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     """Carry out a command on a session, in the session's own log.
 
     Raises:
@@ -137,7 +137,7 @@ def _locked(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
     return locked
 
 
-def _locked_log(key: SessionKey, command: SessionCommand) -> Script[tuple[ThreadRow, SessionRow]]:
+def _locked_log(key: SessionKey, command: LoggedCommand) -> Script[tuple[ThreadRow, SessionRow]]:
     row = yield from lock_thread(key.log)
     if row is None:
         if not isinstance(command, CreateSession):

@@ -1,5 +1,7 @@
--- $1 key. Row: id, session_id, seq, hash, at_us, epoch, control, reducer_version, tail_bytes,
+-- $1 key. A thread of a deleted session is not found, whatever is left of it.
+-- Row: id, session_id, seq, hash, at_us, epoch, control, reducer_version, tail_bytes,
 -- checkpoint_bytes, total_bytes, queued, active_turn, runnable.
 SELECT id, session_id, seq, hash, at_us, epoch, control, reducer_version, tail_bytes,
     checkpoint_bytes, total_bytes, queued, active_turn, runnable
-FROM threads WHERE key = $1;
+FROM threads AS t WHERE key = $1
+    AND EXISTS (SELECT 1 FROM sessions AS s WHERE s.id = t.session_id AND s.deleted_at_us IS NULL);

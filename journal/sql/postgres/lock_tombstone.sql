@@ -1,0 +1,2 @@
+-- $1 session id. Locks the row. Row: request_id, principal, reason, deleted_us, erased_us, counts.
+SELECT request_id, principal, reason, deleted_us, erased_us, counts FROM tombstones WHERE session_id = $1 FOR NO KEY UPDATE;

@@ -1,0 +1,2 @@
+-- $1 thread id.
+DELETE FROM threads WHERE id = $1;

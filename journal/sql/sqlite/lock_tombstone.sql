@@ -1,0 +1,2 @@
+-- $1 session id. The one writer needs no lock. Row: request_id, principal, reason, deleted_us, erased_us, counts.
+SELECT request_id, principal, reason, deleted_us, erased_us, counts FROM tombstones WHERE session_id = $1;

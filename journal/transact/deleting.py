@@ -1,0 +1,143 @@
+"""Deleting a session: the tombstone first, then what is in it, piece by piece.
+
+Rule: after the tombstone's commit nothing of the session is found, and no command or run gets in any more, so what is
+left may be erased in transactions of bounded size by whoever comes along. The session's row and key stay for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from turnwright.journal.canonical import encode
+from turnwright.journal.commands import DeleteSession, Receipt, Rejection
+from turnwright.journal.control import REDUCER_VERSION, SessionControl
+from turnwright.journal.decide.context import UNKNOWN_SESSION
+from turnwright.journal.edge import storable
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Row, Script, Touch, first, rows
+from turnwright.journal.transact.requests import rejected, remembered
+from turnwright.journal.transact.rows import clock, dump, topic
+
+ROWS_ERASED_MAX = 1_000
+BLOBS_ERASED_MAX = 50
+TOPIC = "tombstones"
+IN_A_THREAD = {
+    "payloads": "erase_payloads",
+    "entries": "erase_entries",
+    "turns": "erase_turns",
+    "requests": "erase_requests",
+    "questions": "erase_interactions",
+    "checkpoints": "erase_checkpoints",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """Who deleted a session and why; `counts` of what was erased so far, `erased_us` None: something is left."""
+
+    request_id: str
+    principal: str
+    reason: str | None
+    deleted_us: int
+    erased_us: int | None
+    counts: dict[str, int]
+
+
+def bury_session(key: SessionKey, command: DeleteSession) -> Script[Receipt]:
+    """Write the tombstone, if no turn of the session is active or queued; a second time, say that it is there."""
+    command = storable(command)
+    log = yield from first("lock_thread", key.log.canonical)
+    session = yield from first("lock_session", key.canonical)
+    if session is None:
+        return rejected(command, UNKNOWN_SESSION)
+    if session[3] is not None:
+        return (yield from _again(session[0], command))
+    known = None if log is None else (yield from remembered(log[0], command))
+    busy = yield from _busy(session[0])
+    if known is not None or busy is not None:
+        return known or rejected(command, busy or UNKNOWN_SESSION)
+    now_us = yield from clock()
+    yield from first("bury_session", session[0], dump(SessionControl()), REDUCER_VERSION, now_us)
+    yield from first(
+        "insert_tombstone", session[0], command.request_id, command.principal, command.reason, now_us, encode({})
+    )
+    yield Touch(frozenset({topic(key)}))
+    return Receipt(command.request_id, "accepted")
+
+
+def find_tombstone(key: SessionKey) -> Script[Tombstone | None]:
+    """Who deleted the session and why; None when nobody did."""
+    session = yield from first("find_session", key.canonical)
+    row = None if session is None else (yield from first("find_tombstone", session[0]))
+    return None if row is None else _tombstone(row)
+
+
+def open_tombstones(after: int, limit: int) -> Script[list[int]]:
+    """Ids of deleted sessions of which something is left, after one."""
+    found = yield from rows("open_tombstones", after, limit)
+    return [row[0] for row in found]
+
+
+def erase_some(session_id: int) -> Script[bool]:
+    """Erase one more piece of a deleted session; whether nothing is left now."""
+    thread = yield from first("first_thread", session_id)
+    locked = None if thread is None else (yield from first("lock_thread", thread[0]))
+    row = yield from first("lock_tombstone", session_id)
+    tombstone = None if row is None else _tombstone(row)
+    if tombstone is None or tombstone.erased_us is not None:
+        return True
+    if thread is None:
+        erased, done = yield from _erase_rest(session_id)
+    else:
+        erased, done = ({} if locked is None else (yield from _erase_in_thread(thread[0], locked[0]))), False
+    counts = {name: tombstone.counts.get(name, 0) + erased.get(name, 0) for name in {*tombstone.counts, *erased}}
+    erased_us = (yield from clock()) if done else None
+    yield from first("write_tombstone", session_id, encode(counts), erased_us)
+    yield Touch(frozenset({TOPIC}))
+    return done
+
+
+def _again(session_id: int, command: DeleteSession) -> Script[Receipt]:
+    row = yield from first("lock_tombstone", session_id)
+    tombstone = None if row is None else _tombstone(row)
+    if tombstone is None or (tombstone.erased_us is not None and tombstone.request_id != command.request_id):
+        return rejected(command, Rejection("session_deleted", "the session was deleted"))
+    return Receipt(command.request_id, "accepted", duplicate=True)
+
+
+def _busy(session_id: int) -> Script[Rejection | None]:
+    row = yield from first("count_unfinished", session_id)
+    threads, turns = (0, 0) if row is None else row
+    if not threads:
+        return None
+    what = f"{turns} {'turn' if turns == 1 else 'turns'} of {threads} {'thread' if threads == 1 else 'threads'}"
+    return Rejection("busy", f"{what} of the session are active or queued; cancel the session and wait, then delete it")
+
+
+def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
+    """The next piece of a thread, and the thread itself with the last one."""
+    counts: dict[str, int] = {}
+    for name, statement in IN_A_THREAD.items():
+        erased = yield from rows(statement, thread_id, ROWS_ERASED_MAX)
+        counts[name] = len(erased)
+        if len(erased) >= ROWS_ERASED_MAX:
+            return counts
+    counts["enlisted"] = len((yield from rows("erase_enlisted", canonical)))
+    for statement in ("delete_deadline", "delete_hint", "delete_spent", "delete_thread"):
+        yield from first(statement, thread_id)
+    counts["threads"] = int(not ThreadKey.parse(canonical).is_session_log)
+    return counts
+
+
+def _erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
+    erased = yield from rows("erase_blobs", session_id, BLOBS_ERASED_MAX)
+    if len(erased) < BLOBS_ERASED_MAX:
+        yield from first("delete_counter", session_id)
+        yield from first("delete_spent_of_session", session_id)
+    return {"blobs": len(erased)}, len(erased) < BLOBS_ERASED_MAX
+
+
+def _tombstone(row: Row) -> Tombstone:
+    request_id, principal, reason, deleted_us, erased_us, counts = row
+    return Tombstone(request_id, principal, reason, deleted_us, erased_us, json.loads(bytes(counts)))
