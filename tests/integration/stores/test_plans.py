@@ -1,0 +1,50 @@
+"""Reads of entries go by whole keys, whatever PostgreSQL knew of the tables when it planned them."""
+
+import re
+
+import pytest
+
+from turnwright.journal.driver import Driver
+from turnwright.journal.postgres.connection import Server
+from turnwright.journal.statements import statement
+
+ENTRIES = """
+    INSERT INTO entries
+    SELECT 1, g, 'e' || g, 'app/x', 1, g, 1, 0, 't-1', NULL, NULL, NULL, 1, 'h', 'h' FROM generate_series($1::int, $2) g
+"""
+PAYLOADS = "INSERT INTO payloads SELECT 1, g, 's', repeat('x', 300)::bytea, NULL FROM generate_series($1::int, $2) g"
+READS: dict[str, tuple[object, ...]] = {
+    "read_entries": (1, 1000, 2000, 1000),
+    "raw_entries": (1, 1000, 1100),
+    "thread_page_end": (1, 1000, 1000, 10_000_000),
+    "session_page_end": (1, 1000, 1000, 10_000_000),
+    "read_session": (1, 1000, 2000, 1000),
+    "turn_entries": (1, "t-1", 1000, 500),
+    "turn_entry": (1, "t-1", "e5", 1),
+    "find_payload": (1, 500),
+}
+BAD = re.compile(r"Seq Scan|Hash|Merge|Bitmap|Materialize|Join Filter")
+SIZES = (0, 5, 200, 5_000)
+
+
+@pytest.mark.parametrize("journal_url", ["postgres"], indirect=True)
+async def test_a_page_is_never_planned_as_a_walk_over_a_table(driver: Driver, journal_url: str) -> None:
+    place, _, schema = journal_url.rpartition("&schema=")
+    connection = await Server(place, schema).connect()
+    try:
+        for table in ("entries", "payloads"):
+            await connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+        rows = 0
+        for size in SIZES:
+            for insert in (ENTRIES, PAYLOADS):
+                await connection.execute(insert, rows + 1, size)
+            rows = size
+            for known in ("SELECT 1", "ANALYZE"):
+                await connection.execute(known)
+                for name, params in READS.items():
+                    sql = f"EXPLAIN {statement('postgres', name).sql}"
+                    plan = "\n".join(row[0] for row in await connection.fetch(sql, *params))
+                    assert BAD.findall(plan) == [], f"{name} at {size} rows after {known}:\n{plan}"
+                    assert "Index Cond: ((thread_id = e.thread_id) AND (seq = e.seq))" in plan or name == "find_payload"
+    finally:
+        await connection.close()
