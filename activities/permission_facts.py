@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import structlog
+from pydantic import ValidationError
 
 from turnwright.activities.check import Check, CheckVerdict
 from turnwright.activities.jsonable import jsonable
 from turnwright.activities.tool_body import Ended, in_thread
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced
+from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced, unfit
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.permissions.facts import CallFacts, Checked
@@ -47,21 +48,25 @@ async def facts_of(
 
     A relative path is relative to the first working directory, or to the process's folder if there is none.
     """
-    received = _received(tool, arguments)
+    received, why_not = _received(spec.name, tool, arguments)
     directories, resolved = await _resolved(spec.paths, received or arguments, working_directories)
     checked = await _checked(tool, spec, received, context, check_timeout_s)
-    return CallFacts(resolved=resolved, directories=directories, check=checked, received=received)
+    return CallFacts(resolved=resolved, directories=directories, check=checked, received=received, unfit=why_not)
 
 
-def _received(tool: Tool[..., Any] | None, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The arguments as the tool gets them, as JSON; None if they do not fit."""
+def _received(
+    name: str, tool: Tool[..., Any] | None, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The arguments as the tool gets them, as JSON; else why they do not fit, if that is known for certain."""
     if tool is None:
-        return None
+        return None, None
     try:
         validated: dict[str, Any] = jsonable(tool.signature.validated(dict(arguments)))
+    except ValidationError as error:
+        return None, unfit(name, error)
     except Exception:  # noqa: BLE001 - a validator of the tool's own types may raise anything
-        return None
-    return validated
+        return None, None
+    return validated, None
 
 
 async def _resolved(

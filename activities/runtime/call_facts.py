@@ -13,6 +13,7 @@ import structlog
 from turnwright.activities.permission_facts import facts_of
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tool_errors import malformed
 from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import AgentDefinition, ToolSpec
@@ -48,6 +49,8 @@ async def facts_of_call(attempt: Attempt, state: AgentState, call: ToolCall) -> 
     spec = spec_of(attempt, state, call.name)
     if spec is None:
         return CallFacts()
+    if call.malformed is not None:
+        return CallFacts(unfit=malformed(call))
     tool = attempt.parts.registry.tool(attempt.key.agent, call.name)
     directories = state.permissions.working_directories
     try:

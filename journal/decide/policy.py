@@ -22,6 +22,7 @@ from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.suggest import suggestions
 
 SECOND_US = 1_000_000
+UNFIT = "unfit"
 
 
 def seen(name: str, arguments: Mapping[str, Any], spec: CallSpec, facts: CallFacts | None = None) -> CallSeen:
@@ -42,6 +43,7 @@ def decide_call(context: Context, turn_id: str, call: ToolCall, spec: CallSpec, 
     control = context.control
     subject = seen(call.name, call.arguments, spec, facts)
     verdict = evaluate(control.permissions, control.planning, subject)
+    verdict = _unfit(verdict, facts) or verdict
     operation = CallOperation(
         call_id=call.id,
         name=call.name,
@@ -62,10 +64,18 @@ def decide_start(context: Context, call: CallOperation, command: StartTool) -> l
     approved = call.approved and digest == call.digest
     lines = forbidden if approved else evaluate
     verdict = lines(control.permissions, control.planning, subject)
+    verdict = _unfit(verdict, subject.facts) or verdict
     if verdict is None or verdict.decision == "allow":
         return []
     fresh = call.model_copy(update={"digest": digest})
     return _recorded(context, command.turn_id, fresh, verdict, subject, spec)
+
+
+def _unfit(verdict: Verdict | None, facts: CallFacts) -> Verdict | None:
+    """What is said of a call that cannot be made, unless it is denied anyway; nobody is asked about it."""
+    if facts.unfit is None or (verdict is not None and verdict.decision == "deny"):
+        return None
+    return Verdict("deny", UNFIT, facts.unfit)
 
 
 def refusal_text(verdict: Verdict) -> str:
@@ -90,13 +100,22 @@ def _recorded(
         case "allow":
             return [decided]
         case "deny":
-            text = Text(text=refusal_text(verdict))
-            denied = ToolFinished(
-                call_id=call.call_id, name=call.name, ordinal=call.ordinal, outcome="denied", output=(text,), by="rule"
-            )
-            return [decided, denied]
+            return [decided, _not_run(call, verdict)]
         case "ask":
             return [decided, _question(context, turn_id, call, verdict, subject, spec)]
+
+
+def _not_run(call: CallOperation, verdict: Verdict) -> ToolFinished:
+    unfit = verdict.source == UNFIT
+    text = verdict.message if unfit else refusal_text(verdict)
+    return ToolFinished(
+        call_id=call.call_id,
+        name=call.name,
+        ordinal=call.ordinal,
+        outcome="error" if unfit else "denied",
+        output=(Text(text=text),),
+        by="rule",
+    )
 
 
 def _question(

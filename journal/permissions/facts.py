@@ -25,10 +25,12 @@ class CallFacts(Frozen):
 
     `resolved`: the real absolute paths of a path argument, by its name, one for each path in it. `directories`: the
     real path of a working directory, by how it was set. `received`: the arguments as the tool gets them, with defaults
-    and converted to its types; None if they do not fit.
+    and converted to its types; None if they do not fit. `unfit`: why the tool cannot be called with them, in words for
+    the model; such a call is not made, so nobody is asked about it.
     """
 
     resolved: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     directories: dict[str, str] = Field(default_factory=dict)
     check: Checked | None = None
     received: dict[str, Any] | None = None
+    unfit: str | None = None

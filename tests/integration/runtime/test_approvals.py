@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.runtime.asking import ASKING, PEOPLE, allow, asked, questions, respond, results
 from tests.integration.runtime.cluster import Cluster
-from tests.integration.runtime.scripts import call, calls, say
+from tests.integration.runtime.scripts import Step, call, calls, say
 from turnwright.journal.entries import InteractionResolved
 from turnwright.journal.view import DENIED_VIEW, request_messages
 
@@ -242,3 +242,16 @@ async def test_tools_that_only_read_do_not_ask(cluster: Cluster, tmp_path: Path,
     turn = await cluster.submit(call(tool, **arguments), say("done"), agent="asking")
     await turn.until("completed")
     assert await asked(turn) == []
+
+
+@pytest.mark.parametrize(
+    "step", [call("send", log=7), {"call": [{"name": "send", "malformed": "{not json"}]}], ids=["unfit", "malformed"]
+)
+async def test_nobody_is_asked_about_a_call_that_cannot_be_made(cluster: Cluster, step: Step) -> None:
+    await cluster.start_worker(agents=PEOPLE)
+    turn = await cluster.submit(step, say("I see."), agent="asking")
+    await turn.until("completed")
+    assert await asked(turn) == []
+    [(_, outcome, said)] = await results(turn)
+    assert outcome == "error"
+    assert "was not made" in said
