@@ -14,6 +14,7 @@ import structlog
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.stalls import SECOND_US
+from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.transact.sweeping import (
     Glance,
     find_cancelled,
@@ -34,6 +35,8 @@ PAGE_THREADS_MAX = 100
 PAGE_SESSIONS_MAX = 500
 SWEEP_S_MAX = 1.0
 HINTS_PRUNED_MAX = 10_000
+UPKEEP_INTERVAL_S = 30.0
+PIECES_ERASED_MAX = 20
 LEASE_INTERVALS = 3
 LEASE_S_MIN = 2.0
 CLOCK_SET_BACK_S = 1.0
@@ -74,6 +77,7 @@ class Sweeper(Looper):
         self._alive: frozenset[str] | None = None
         self._urgent_after: int | None = None
         self._next_sweep_s = 0.0
+        self._next_upkeep_s = 0.0
         self._after_thread = 0
         self._after_session = 0
         self._store_time_us = 0
@@ -100,6 +104,16 @@ class Sweeper(Looper):
             await self._sweep()
             # What is left of a long sweep goes on in the next round, after a look at who died meanwhile.
             self._next_sweep_s = 0 if self._after_thread else began_s + self._settings.interval_s
+        if time.monotonic() >= self._next_upkeep_s:
+            await self._keep_up()
+
+    async def _keep_up(self) -> None:
+        """Erase what a deletion that was cut off has left; much of it in many rounds."""
+        erased = await finish_deletions(self._driver, PIECES_ERASED_MAX)
+        if erased:
+            log.info("deletions_finished", pieces=erased)
+        more = erased >= PIECES_ERASED_MAX
+        self._next_upkeep_s = 0.0 if more else time.monotonic() + UPKEEP_INTERVAL_S
 
     async def _see_deaths(self) -> None:
         found = await self._driver.presences()
