@@ -1,0 +1,62 @@
+"""Commands to a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from turnwright.journal.budgets import Budget
+from turnwright.journal.commands.base import ClientCommand
+from turnwright.journal.entries.session import CloseMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSession(ClientCommand):
+    """Begin a session."""
+
+    title: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseSession(ClientCommand):
+    """Start no operation on any thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeSession(ClientCommand):
+    """Lift the session's pause; `revision` is that of the flag."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelSession(ClientCommand):
+    """Cancel every turn queued before this command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseSession(ClientCommand):
+    """Take no new turn anywhere in the session."""
+
+    mode: CloseMode = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSessionBudget(ClientCommand):
+    """Say what all threads of the session may use together."""
+
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSession(ClientCommand):
+    """Erase the session with everything in it; only who did it and why stays."""
+
+
+LoggedCommand: TypeAlias = (
+    CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
+)
+
+
+SessionCommand: TypeAlias = LoggedCommand | DeleteSession

@@ -1,0 +1,102 @@
+"""What attempts report.
+
+Rule: testimony has the ordinal of its attempt, and is taken whatever became of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from turnwright.journal.commands.run import RunCommand
+from turnwright.journal.commands.specs import CallSpec
+from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
+from turnwright.journal.messages import Block, Media, Text, Usage
+from turnwright.journal.permissions.facts import CallFacts
+from turnwright.journal.state_ops import StateOp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Testimony(RunCommand):
+    """Base of what attempts report. `epoch` is that of the run that claimed.
+
+    `blobs` holds the bytes of media the report refers to, by their SHA-256; they are stored with it.
+    """
+
+    epoch: int
+    step: int
+    ordinal: int
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RespondModel(Testimony):
+    """The model answered.
+
+    `tools` holds the specs of the tools the agent has, by name; `facts` what was found out about each call, in
+    the order of the calls.
+    """
+
+    blocks: tuple[Block, ...]
+    usage: Usage
+    finish_reason: str = "stop"
+    model: str = ""
+    duration_ms: int = 0
+    tools: dict[str, CallSpec] = field(default_factory=dict)
+    facts: tuple[CallFacts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailModel(Testimony):
+    """The model call failed."""
+
+    failure: FailureClass
+    message: str
+    retry_after_s: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    partial: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptModel(Testimony):
+    """The model call was stopped; what had been streamed is kept."""
+
+    reason: InterruptReason
+    partial: tuple[Block, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a tool wants to know from outside instead of giving a result itself."""
+
+    kind: Literal["form", "external"]
+    asked: dict[str, Any]
+    deadline_s: float | None = None
+    on_expiry: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishTool(Testimony):
+    """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran.
+
+    `ops` change the thread's state together with the result; `asks` goes with the outcome `deferred`.
+    """
+
+    call_id: str
+    outcome: ToolOutcome
+    output: tuple[Text | Media, ...] = ()
+    duration_ms: int = 0
+    effect_unknown: bool = False
+    ops: tuple[StateOp, ...] = ()
+    asks: Ask | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettleCall(Testimony):
+    """What a tool's reconcile hook said about a call of unknown outcome."""
+
+    call_id: str
+    outcome: Literal["succeeded", "failed", "run_again", "unknown"]
+    output: tuple[Text | Media, ...] = ()

@@ -1,0 +1,88 @@
+"""Commands to a thread as a whole: its queue, its pause, what its agent may do and use, its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from turnwright.journal.budgets import Budget
+from turnwright.journal.commands.base import ClientCommand
+from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.messages import Message
+from turnwright.journal.permissions.change import PermissionChange
+from turnwright.journal.state_ops import StateOp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inject(ClientCommand):
+    """Give the thread material; whatever runs next sees it."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseThread(ClientCommand):
+    """Start no operation on the thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeThread(ClientCommand):
+    """Lift the thread's pause; `revision` is that of the flag."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelThread(ClientCommand):
+    """Cancel the active turn and everything queued."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseThread(ClientCommand):
+    """Take no new turn; finish or cancel the queue."""
+
+    mode: CloseMode = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPermissions(ClientCommand):
+    """Change what the thread's agent may do."""
+
+    change: PermissionChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBudget(ClientCommand):
+    """Say what the thread, or each of its `turns` to come, may use; what is left out of it is without bound."""
+
+    scope: Literal["thread", "turns"]
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeState(ClientCommand):
+    """Do one operation on tasks, plan or tool groups."""
+
+    op: StateOp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateState(ClientCommand):
+    """Replace fields of the state, as it was read at the entry `expected_seq`."""
+
+    expected_seq: int
+    changes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClearContext(ClientCommand):
+    """Begin the conversation anew; with `expected_seq`, only if nothing came since that entry."""
+
+    expected_seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseEntry(ClientCommand):
+    """Erase the content of an entry for good; that it was there stays."""
+
+    seq: int
