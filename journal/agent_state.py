@@ -12,7 +12,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen, Message, Usage
 from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
 
-STATE_REDUCER_VERSION = 1
+STATE_REDUCER_VERSION = 2
 
 
 class PendingInput(Frozen):

@@ -29,7 +29,7 @@ from turnwright.journal.entries import (
     ToolFinished,
 )
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.json_schema import problems
+from turnwright.journal.json_schema import check_schema, problems
 from turnwright.journal.messages import Text
 from turnwright.journal.permissions.change import PermissionChange, changed
 from turnwright.journal.permissions.evaluate import forbidden
@@ -160,7 +160,9 @@ def _unfit(given: Answered, call: CallOperation, edited: object) -> Rejection | 
     spec = CallSpec.of_asked(call.effect, given.asked.get("spec"))
     asked = given.asked.get("arguments", {})
     arguments = asked if edited is None else edited
-    wrong = [] if edited is None else problems(spec.parameters, edited)
+    # A tool may have a schema that is too free to be checked here; then its worker finds out.
+    checkable = edited is not None and check_schema(spec.parameters) is None
+    wrong = problems(spec.parameters, edited) if checkable else []
     if wrong:
         return Rejection("invalid_arguments", f"the arguments do not fit {call.name}: {'; '.join(wrong)}")
     control = given.context.control
