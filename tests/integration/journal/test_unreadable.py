@@ -158,7 +158,7 @@ async def test_a_required_entry_of_an_unknown_type_stops_with_its_name_until_a_v
     [(known,)] = await sql(f"SELECT type FROM entries WHERE {THREAD} AND seq = 2")
     await sql(f"UPDATE entries SET type = 'mood.changed' WHERE {THREAD} AND seq = 2")
     before, reader = await everything(sql), fresh(journal)
-    with pytest.raises(UnknownEntryType, match=r"'mood\.changed' version 1 at thread .*, seq 2"):
+    with pytest.raises(UnknownEntryType, match=r"'mood\.changed' version 2 at thread .*, seq 2"):
         await reader.state(KEY)
     assert await everything(sql) == before
     monkeypatch.setitem(REGISTRY, "mood.changed", REGISTRY[known])
