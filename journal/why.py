@@ -13,10 +13,12 @@ from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, Reconci
 from turnwright.journal.control import ActiveTurn, Claim, OpenInteraction, SessionControl, ThreadControl
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import human
+from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.plan import plan
 from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.ways import ways_to_answer
 
 QUIET_S = 15
 AGENTS_TOLD_MAX = 200
@@ -118,15 +120,37 @@ def _flags(scene: Scene) -> list[str]:
 
 def _questions(scene: Scene) -> str:
     active = scene.control.turn(scene.status.turn_id)
-    return "" if active is None else " and ".join(_question(active, i) for i in active.interactions)
+    return "" if active is None else " and ".join(_question(scene, active, i) for i in active.interactions)
 
 
-def _question(active: ActiveTurn, question: OpenInteraction) -> str:
+def _question(scene: Scene, active: ActiveTurn, question: OpenInteraction) -> str:
     call = active.call(question.call_id or "")
     about = "" if call is None else f"the call {call.call_id} of {call.name}"
-    if question.kind == "unknown_outcome":
-        return f"someone to say what became of {about or 'a call'} (`reconcile`)"
-    return f"an answer to the {question.kind} {question.interaction_id}{about and f' about {about}'} (`respond`)"
+    ways = ways_to_answer(
+        question.kind,
+        question.interaction_id,
+        key=scene.key,
+        turn_id=active.turn_id,
+        call_id=question.call_id,
+        scope=question.scope,
+        over=question.over,
+    )
+    commands = " or ".join(f"`{way}`" for way in ways)
+    return f"{_WAITED_FOR[question.kind](question, about)} ({commands})"
+
+
+def _over_budget(question: OpenInteraction, _: str) -> str:
+    over = f" ({', '.join(question.over)})" if question.over else ""
+    return f"someone to raise the budget of its {question.scope or 'turn'}{over}, or to let it fail"
+
+
+_WAITED_FOR: dict[InteractionKind, Callable[[OpenInteraction, str], str]] = {
+    "approval": lambda _, about: f"someone to allow {about or 'a call'}",
+    "form": lambda _, about: f"someone to answer what {about or 'a call'} asks",
+    "external": lambda _, about: f"the result of {about or 'a call'} from outside",
+    "unknown_outcome": lambda _, about: f"someone to say what became of {about or 'a call'}",
+    "budget": _over_budget,
+}
 
 
 def _deadline(scene: Scene) -> int | None:

@@ -177,7 +177,8 @@ async def test_an_unknown_outcome_is_settled_from_the_command_line(
     await hands.claim(turn)
     shown = await run("turn", "show", turn.id)
     assert call_id in shown.stdout
-    assert f"what became of the call {call_id} of ledger (`reconcile`)" in (await run("turn", "why", turn.id)).stdout
+    command = f"(`turnwright turn reconcile {turn.id} {call_id} "
+    assert f"what became of the call {call_id} of ledger {command}" in (await run("turn", "why", turn.id)).stdout
     settled = await run("turn", "reconcile", turn.id, call_id, "succeeded", "--output", "seen", "--reason", "I looked")
     assert settled.exit_code == 0, settled.output
     again = await run("turn", "reconcile", turn.id, call_id, "failed")

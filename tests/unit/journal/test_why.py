@@ -41,8 +41,12 @@ CLAIM = Claim(nonce="n", presence="w-1", epoch=1, at_us=NOW - 12 * S)
 MODEL = ModelOperation(step=2, ordinal=3, claim=CLAIM)
 CALL = CallOperation(call_id="c-1", name="ledger", effect="once", digest="")
 CALLED = CALL.model_copy(update={"state": "running", "claim": CLAIM, "ordinal": 1})
+DEFERRED = CALL.model_copy(update={"state": "deferred", "ordinal": 1})
 UNKNOWN = CALL.model_copy(update={"state": "unknown"})
 QUESTION = OpenInteraction(interaction_id="q-1", kind="unknown_outcome", call_id="c-1")
+FORM = OpenInteraction(interaction_id="q-3", kind="form", call_id="c-1")
+EXTERNAL = OpenInteraction(interaction_id="q-4", kind="external", call_id="c-1")
+BUDGET = OpenInteraction(interaction_id="q-5", kind="budget", scope="thread", over=("tokens", "cost_microusd"))
 APPROVAL = OpenInteraction(interaction_id="q-2", kind="approval", deadline_us=NOW + 60 * S)
 
 
@@ -217,14 +221,45 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         active(WAITING, calls=(UNKNOWN,), interactions=(QUESTION,)),
         [ALIVE],
         "waiting",
-        "It waits for someone to say what became of the call c-1 of ledger (`reconcile`).",
+        "became of the call c-1 of ledger (`turnwright turn reconcile t-1 c-1 succeeded|failed|run_again`).",
     ),
     (
         "approval",
         active(WAITING, calls=(CALL.model_copy(update={"state": "asking"}),), interactions=(APPROVAL,)),
         [ALIVE],
         "waiting",
-        "an answer to the approval q-2 (`respond`).",
+        "someone to allow a call (`turnwright approvals approve q-2` or `turnwright approvals deny q-2`).",
+    ),
+    (
+        "form",
+        active(WAITING, calls=(DEFERRED,), interactions=(FORM,)),
+        [ALIVE],
+        "waiting",
+        "someone to answer what the call c-1 of ledger asks (`turnwright approvals answer q-3 --answer JSON` or `turnw",
+    ),
+    (
+        "external",
+        active(WAITING, calls=(DEFERRED,), interactions=(EXTERNAL,)),
+        [ALIVE],
+        "waiting",
+        "the result of the call c-1 of ledger from outside (`turnwright approvals deliver q-4 --output TEXT` or `tur",
+    ),
+    (
+        "budget",
+        active(WAITING, interactions=(BUDGET,)),
+        [ALIVE],
+        "waiting",
+        "thread (tokens, cost_microusd), or to let it fail (`turnwright approvals raise q-5 --tokens N --cost-usd USD`",
+    ),
+    (
+        "budget of the session",
+        replace(
+            active(WAITING, interactions=(BUDGET.model_copy(update={"scope": "session"}),)),
+            key=ThreadKey("acme", "ann", "echo", "a trip"),
+        ),
+        [ALIVE],
+        "waiting",
+        "of its session (tokens, cost_microusd), or to let it fail (`turnwright session budget 'a trip' --user ann --t",
     ),
     ("no worker", queued(), [], "no_worker", "No worker is alive to start it; start one with `turnwright worker`."),
     ("no live worker", queued(), [DEAD, LAPSED], "no_worker", "No worker is alive"),
