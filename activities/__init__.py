@@ -1,6 +1,7 @@
 """Agents, tools, models, and the activities that run them for workflows.
 
-What an agent's author needs is importable from here; `turnwright.activities.models` holds the models.
+What an agent's author needs is importable from here; scripted models, which need no key, from
+`turnwright.activities.models`.
 """
 
 from turnwright.activities.agent import Agent
@@ -15,16 +16,16 @@ from turnwright.activities.agent_tools import (
     propose_requirement,
     todo_write,
 )
-from turnwright.activities.check import Check
+from turnwright.activities.check import Check, CheckHook
 from turnwright.activities.permissions import Permissions
-from turnwright.activities.reconcile import Reconciled
+from turnwright.activities.reconcile import Reconciled, ReconcileHook
 from turnwright.activities.registry import Registry, load_registry
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
 from turnwright.activities.tool_results import Changed, External, Question
 from turnwright.activities.tools import Tool, tool
-from turnwright.journal.agents import ApprovalTerms, Limits
+from turnwright.journal.agents import ApprovalTerms, Effect, Limits
 
 __all__ = [
     "Agent",
@@ -32,10 +33,13 @@ __all__ = [
     "Attachment",
     "Changed",
     "Check",
+    "CheckHook",
+    "Effect",
     "External",
     "Limits",
     "Permissions",
     "Question",
+    "ReconcileHook",
     "Reconciled",
     "Registry",
     "Tool",
