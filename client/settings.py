@@ -19,13 +19,14 @@ class ClientSettings:
     `tenant` is the isolation boundary and `principal` who acts; both come from authentication, never from a
     caller's data. `temporal` makes the Temporal client when the first wake-up is due; without it
     `temporal_address` is used, and without that what Temporal's own environment and profiles say.
+    `task_queue` must be the workers': left out on both sides, it follows from the journal's id.
     `wake=False` sends no wake-ups: a worker's sweeper then finds the work, a little later.
     """
 
     journal_url: str = "sqlite:///.turnwright/journal.db"
     tenant: str = "default"
     principal: str = "local"
-    task_queue: str = "turnwright"
+    task_queue: str | None = None
     temporal_address: str | None = None
     temporal_namespace: str = "default"
     temporal: Callable[[], Awaitable[TemporalClient]] | None = None

@@ -17,6 +17,7 @@ import structlog
 
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
+from turnwright.workflows.ids import default_task_queue
 
 if TYPE_CHECKING:
     from temporalio.client import Client as TemporalClient
@@ -38,7 +39,7 @@ class Wakes:
     """Sends wake-ups for one journal. `connect` None: none are sent."""
 
     def __init__(
-        self, journal: Journal, connect: Callable[[], Awaitable[TemporalClient]] | None, task_queue: str
+        self, journal: Journal, connect: Callable[[], Awaitable[TemporalClient]] | None, task_queue: str | None
     ) -> None:
         self._journal = journal
         self._connect = connect
@@ -116,7 +117,8 @@ class Wakes:
         if self._waker is None:
             assert self._connect is not None
             client = await self._connect()
-            self._waker = waking.Waker(client, await self._journal.journal_id(), self._task_queue)
+            journal_id = await self._journal.journal_id()
+            self._waker = waking.Waker(client, journal_id, self._task_queue or default_task_queue(journal_id))
         return self._waker
 
 

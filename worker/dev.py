@@ -125,10 +125,11 @@ class Dev:
             "temporal_namespace": self._server.namespace,
             "temporal_environment": "false",
             "agents": self._options.agents,
-            "task_queue": self._settings.task_queue,
             "log_format": self._settings.log_format,
             "log_level": self._settings.log_level,
         }
+        if self._settings.task_queue is not None:
+            told["task_queue"] = self._settings.task_queue
         if self._settings.config is not None:
             told["config"] = str(self._settings.config)
         env = {**os.environ, **{f"{ENV_PREFIX}{name.upper()}": value for name, value in told.items()}}

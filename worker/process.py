@@ -25,6 +25,7 @@ from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
 from turnwright.worker.temporal_client import TemporalUnreachable, connect
+from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
 
 T = TypeVar("T")
@@ -76,7 +77,10 @@ class WorkerProcess:
         def announce(presence_id: str) -> None:
             journal.terms = replace(journal.terms, presence=presence_id)
 
-        info = WorkerInfo(self._label, self._settings.task_queue, self._registry.names)
+        queue = await self._until_there(lambda: self._task_queue(journal), StoreUnavailable)
+        if queue is None:
+            return
+        info = WorkerInfo(self._label, queue, self._registry.names)
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
         await self._until_there(presence.start, StoreUnavailable)
         try:
@@ -92,7 +96,7 @@ class WorkerProcess:
                 return
             boundary = pass_by if self._fault is None else self._fault.at_boundary
             shift = Shift(self._settings, journal, waker, self._registry, self._label, boundary)
-            log.info("worker_ready", agents=list(self._registry.names), task_queue=self._settings.task_queue)
+            self._say_ready(waker)
             try:
                 await shift.work(self._stopping)
             except Exception as error:  # whatever it is, a fresh client and worker are the cure
@@ -114,7 +118,20 @@ class WorkerProcess:
     async def _make_waker(self, journal: Journal) -> Waker:
         settings = self._settings
         client = await connect(settings, runtime=self._runtime)
-        return Waker(client, await journal.journal_id(), settings.task_queue, settings.workflow_task_timeout_s)
+        queue = await self._task_queue(journal)
+        return Waker(client, await journal.journal_id(), queue, settings.workflow_task_timeout_s)
+
+    async def _task_queue(self, journal: Journal) -> str:
+        return self._settings.task_queue or default_task_queue(await journal.journal_id())
+
+    def _say_ready(self, waker: Waker) -> None:
+        log.info(
+            "worker_ready",
+            agents=list(self._registry.names),
+            temporal=waker.client.service_client.config.target_host,
+            namespace=waker.client.namespace,
+            task_queue=waker.task_queue,
+        )
 
     async def _until_there(self, make: Callable[[], Awaitable[T]], *away: type[Exception]) -> T | None:
         """Try until it works, or until stopped (None)."""

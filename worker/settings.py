@@ -52,7 +52,9 @@ class Settings(BaseSettings):
     )
     agents: str | None = Field(None, description="the agents to run, as package.module:name of a registry")
 
-    task_queue: Name = Field("turnwright", description="the Temporal task queue of workflows and activities")
+    task_queue: Name | None = Field(
+        None, description="the Temporal task queue; without it, one that follows from the journal's id"
+    )
     temporal_address: str | None = Field(
         None, description="host:port of Temporal; without it, what Temporal's own configuration says"
     )

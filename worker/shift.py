@@ -11,7 +11,6 @@ from importlib.metadata import version
 from typing import Final
 
 import structlog
-from temporalio.client import Client
 from temporalio.worker import Worker
 
 from turnwright.activities.registry import Registry
@@ -22,6 +21,7 @@ from turnwright.journal.store import Journal
 from turnwright.worker.actor import Actor, stop_all
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
+from turnwright.worker.strangers import Strangers
 from turnwright.worker.sweeper import Sweeper, SweepSettings
 from turnwright.workflows.sandbox import workflow_runner
 from turnwright.workflows.session import SessionWorkflow
@@ -55,7 +55,7 @@ class Shift:
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
         self._actors: tuple[Actor, ...] = (self._activities, self._sweeper)
-        self._worker = _temporal_worker(settings, waker.client, self._activities, label)
+        self._worker = _temporal_worker(settings, waker, self._activities, label)
 
     async def work(self, stopping: asyncio.Event) -> None:
         """Work until `stopping` is set; then finish or hand over what runs.
@@ -96,14 +96,15 @@ def _activity_settings(settings: Settings) -> ActivitySettings:
     )
 
 
-def _temporal_worker(settings: Settings, client: Client, activities: Activities, label: str) -> Worker:
+def _temporal_worker(settings: Settings, waker: Waker, activities: Activities, label: str) -> Worker:
     throttle = timedelta(seconds=HEARTBEAT_THROTTLE_S_MAX)
     return Worker(
-        client,
-        task_queue=settings.task_queue,
+        waker.client,
+        task_queue=waker.task_queue,
         workflows=WORKFLOWS,
         activities=activities.all,
         workflow_runner=workflow_runner(),
+        interceptors=[Strangers(waker.journal_id, waker.task_queue)],
         identity=f"{label} {os.getpid()}",  # the SDK's own names the machine
         build_id=version("turnwright"),  # stands in three events of each activity; the SDK's own is a long hash
         max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

@@ -1,4 +1,4 @@
-"""Workflow ids: `tw/{journal id}/{kind}/{readable prefix}~{hash}`; and the names workflows can be looked for by.
+"""Workflow ids: `tw/{journal id}/{kind}/{readable prefix}~{hash}`; task queues; the names workflows are looked for by.
 
 Rule: the hash alone tells two things apart; the prefix is for people. Two journals on one Temporal
 never meet, and no id comes near the server's limit of 1,000 bytes.
@@ -16,6 +16,19 @@ Kind = Literal["session", "thread", "turn"]
 PREFIX_CHARACTERS_MAX = 60
 SEARCH_ATTRIBUTES = tuple(f"Turnwright{name}" for name in ("Tenant", "User", "Session", "Agent", "Turn"))
 _UNREADABLE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def default_task_queue(journal_id: str) -> str:
+    """The task queue of a journal for which none is named: on one Temporal, workers of another never get its tasks."""
+    return f"turnwright-{journal_id}"
+
+
+def journal_of(workflow_id: str) -> str | None:
+    """The id of the journal a workflow belongs to; None when it is none of Turnwright's."""
+    match workflow_id.split("/", 3):
+        case ["tw", journal_id, _, _]:
+            return journal_id
+    return None
 
 
 def session_workflow_id(journal_id: str, key: SessionKey) -> str:

@@ -23,7 +23,7 @@ def test_without_any_configuration_everything_has_a_default() -> None:
     settings = Settings.load()
     assert settings.journal_url == "sqlite:///.turnwright/journal.db"
     assert settings.journal_file == Path(".turnwright/journal.db")
-    assert (settings.tenant, settings.task_queue) == ("default", "turnwright")
+    assert (settings.tenant, settings.task_queue) == ("default", None)
     assert settings.temporal_address is None
     assert settings.heartbeat_interval_s == 0.5
 
