@@ -124,7 +124,7 @@ def unknown_outcome(active: ActiveTurn, call_id: str) -> Draft:
     """The question what became of a call that started and has no result."""
     call = active.call(call_id)
     assert call is not None
-    interaction_id = entry_ids.interaction(active.turn_id, call_id, call.ordinal)
+    interaction_id = entry_ids.interaction(call_id, call.ordinal)
     payload = InteractionRequested(
         interaction_id=interaction_id,
         kind="unknown_outcome",

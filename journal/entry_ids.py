@@ -41,9 +41,9 @@ def call(turn_id: str, step: int, index: int) -> str:
     return f"{turn_id[2:14]}-{step}-{index}"
 
 
-def approval(turn_id: str, call_id: str, asks: int) -> str:
+def approval(call_id: str, asks: int) -> str:
     """The question whether a call may run; it may be asked again about other arguments."""
-    return f"q-{turn_id[2:14]}-{call_id}-may-{asks}"
+    return f"q-{call_id}-may-{asks}"
 
 
 def budget(turn_id: str, revision: int) -> str:
@@ -51,6 +51,6 @@ def budget(turn_id: str, revision: int) -> str:
     return f"q-{turn_id[2:14]}-budget-{revision}"
 
 
-def interaction(turn_id: str, call_id: str, ordinal: int) -> str:
+def interaction(call_id: str, ordinal: int) -> str:
     """The question about an attempt of a call."""
-    return f"q-{turn_id[2:14]}-{call_id}-{ordinal}"
+    return f"q-{call_id}-{ordinal}"

@@ -140,7 +140,7 @@ def _decided(context: Context, command: RespondModel, call: ToolCall, n: int) ->
     refused = _refused(call, spec, n)
     if spec is not None and refused is None:
         facts = command.facts[n] if n < len(command.facts) else CallFacts()
-        return decide_call(context, command.turn_id, call, spec, facts)
+        return decide_call(context, call, spec, facts)
     source, why = refused or ("unknown_tool", "")
     decided = ToolDecided(
         call_id=call.id,

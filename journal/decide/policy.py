@@ -38,7 +38,7 @@ def seen(name: str, arguments: Mapping[str, Any], spec: CallSpec, facts: CallFac
     )
 
 
-def decide_call(context: Context, turn_id: str, call: ToolCall, spec: CallSpec, facts: CallFacts) -> list[Payload]:
+def decide_call(context: Context, call: ToolCall, spec: CallSpec, facts: CallFacts) -> list[Payload]:
     """What is recorded about a call the model asks for: it may run, it may not, or a person is asked."""
     control = context.control
     subject = seen(call.name, call.arguments, spec, facts)
@@ -51,7 +51,7 @@ def decide_call(context: Context, turn_id: str, call: ToolCall, spec: CallSpec, 
         digest=digest_of(call.arguments),
         reconcilable=spec.reconcilable,
     )
-    return _recorded(context, turn_id, operation, verdict, subject, spec)
+    return _recorded(context, operation, verdict, subject, spec)
 
 
 def decide_start(context: Context, call: CallOperation, command: StartTool) -> list[Payload]:
@@ -68,7 +68,7 @@ def decide_start(context: Context, call: CallOperation, command: StartTool) -> l
     if verdict is None or verdict.decision == "allow":
         return []
     fresh = call.model_copy(update={"digest": digest})
-    return _recorded(context, command.turn_id, fresh, verdict, subject, spec)
+    return _recorded(context, fresh, verdict, subject, spec)
 
 
 def _unfit(verdict: Verdict | None, facts: CallFacts) -> Verdict | None:
@@ -85,7 +85,7 @@ def refusal_text(verdict: Verdict) -> str:
 
 
 def _recorded(
-    context: Context, turn_id: str, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
+    context: Context, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
 ) -> list[Payload]:
     decided = ToolDecided(
         call_id=call.call_id,
@@ -102,7 +102,7 @@ def _recorded(
         case "deny":
             return [decided, _not_run(call, verdict)]
         case "ask":
-            return [decided, _question(context, turn_id, call, verdict, subject, spec)]
+            return [decided, _question(context, call, verdict, subject, spec)]
 
 
 def _not_run(call: CallOperation, verdict: Verdict) -> ToolFinished:
@@ -119,12 +119,12 @@ def _not_run(call: CallOperation, verdict: Verdict) -> ToolFinished:
 
 
 def _question(
-    context: Context, turn_id: str, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
+    context: Context, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
 ) -> InteractionRequested:
     terms = context.control.approvals
     deadline_us = None if terms.deadline_s is None else context.facts.now_us + round(terms.deadline_s * SECOND_US)
     return InteractionRequested(
-        interaction_id=entry_ids.approval(turn_id, call.call_id, call.asks),
+        interaction_id=entry_ids.approval(call.call_id, call.asks),
         kind="approval",
         call_id=call.call_id,
         arguments_digest=call.digest,

@@ -81,7 +81,7 @@ def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: A
     finished = _draft(command, "deferred", _finished(call, command, "deferred"))
     deadline_us = None if ask.deadline_s is None else context.facts.now_us + round(ask.deadline_s * SECOND_US)
     question = InteractionRequested(
-        interaction_id=entry_ids.interaction(command.turn_id, call.call_id, call.ordinal),
+        interaction_id=entry_ids.interaction(call.call_id, call.ordinal),
         kind=ask.kind,
         call_id=call.call_id,
         arguments_digest=call.digest,
