@@ -3,7 +3,7 @@
 from tests.integration.journal.conftest import KEY, Played
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.budgets import Budget
-from turnwright.journal.commands import CallSpec, ClaimRun, Look, SetSessionBudget
+from turnwright.journal.commands import CallSpec, ClaimRun, CreateSession, Look, SetSessionBudget
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import ToolCall, Usage
 
@@ -25,7 +25,8 @@ async def asking(played: Played, text: str, key: ThreadKey = KEY, tool: str = "w
 
 
 async def budget(played: Played, request_id: str, session: SessionKey = KEY.session_key, **bounds: int) -> None:
-    """Say what the session may use."""
+    """Say what the session may use; it is made if need be."""
+    await played.journal.execute(session, CreateSession(request_id="create"))
     await played.execute(session, SetSessionBudget(request_id=request_id, budget=Budget.model_validate(bounds)))
 
 

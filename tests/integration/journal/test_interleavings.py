@@ -12,6 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from tests.integration.journal.conftest import AGENT, KEY, WORKER, Played
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelSession,
     CancelTurn,
@@ -19,12 +20,15 @@ from turnwright.journal.commands import (
     ClientCommand,
     CloseSession,
     CreateSession,
+    DeleteSession,
     PauseSession,
     PauseThread,
     PauseTurn,
     Receipt,
+    RequestModel,
     RespondModel,
     RunCommand,
+    SetSessionBudget,
     Steer,
     Submit,
 )
@@ -66,6 +70,18 @@ async def queued(played: Played, key: ThreadKey) -> None:
 async def asked(played: Played, key: ThreadKey) -> None:
     turn = await played.submit("first", key)
     await played.ask(turn, await played.claim(turn, key), key)
+
+
+async def claimed(played: Played, key: ThreadKey) -> None:
+    await played.claim(await played.submit("first", key), key)
+
+
+def no_tokens() -> SetSessionBudget:
+    return SetSessionBudget(request_id="b", budget=Budget(tokens=0))
+
+
+def ask(key: ThreadKey) -> Command:
+    return RequestModel(turn_id=first(key), epoch=1, step=1, nonce="n", presence=WORKER)
 
 
 def first(key: ThreadKey) -> str:
@@ -110,9 +126,19 @@ RACES: dict[str, Race] = {
     "a turn and its session's cancel": Race(session, submit("a"), lambda _: CancelSession(request_id="c")),
     "a turn and its session's pause": Race(queued, claim("run-a"), lambda _: PauseSession(request_id="p")),
     "a turn and its session's end": Race(session, submit("a"), lambda _: CloseSession(request_id="c")),
+    "a turn and its session's deletion": Race(session, submit("a"), lambda _: DeleteSession(request_id="d")),
+    "two deletions": Race(
+        session, lambda _: DeleteSession(request_id="d"), lambda _: DeleteSession(request_id="d", principal="other")
+    ),
+    "a session and its deletion": Race(
+        nothing, lambda _: CreateSession(request_id="c"), lambda _: DeleteSession(request_id="d")
+    ),
+    "the end and its session's deletion": Race(asked, answer(), lambda _: DeleteSession(request_id="d")),
+    "a start and its session's budget": Race(queued, claim("run-a"), lambda _: no_tokens()),
+    "a step and its session's budget": Race(claimed, ask, lambda _: no_tokens()),
     "a turn and its thread's pause": Race(queued, claim("run-a"), lambda _: PauseThread(request_id="p")),
 }
-OF_THE_SESSION = (CreateSession, CancelSession, PauseSession, CloseSession)
+OF_THE_SESSION = (CreateSession, CancelSession, PauseSession, CloseSession, DeleteSession, SetSessionBudget)
 
 
 @pytest.fixture
