@@ -13,24 +13,29 @@ difference to that, only to when it is carried out.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from turnwright.client.access import Access
+from turnwright.client.access import Access, How
+from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound
 from turnwright.client.opening import open_journal
+from turnwright.client.questions import Question, question_of
 from turnwright.client.quiet import quiet_logs
 from turnwright.client.session import Session
 from turnwright.client.settings import ClientSettings
 from turnwright.client.turn import Turn
 from turnwright.client.wakes import Wakes
 from turnwright.journal import store_admin
+from turnwright.journal.commands import Receipt
+from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, checked_part
 from turnwright.journal.shown import PHASES, ShownStatus
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen
 from turnwright.journal.turn_status import Phase
@@ -43,7 +48,7 @@ _TURN_ID = re.compile(r"t-[0-9a-f]{1,32}")
 CANDIDATES_MAX = 5
 
 
-class Client:
+class Client(Answering):
     """Commands and reads for one tenant. Get one with `Client.connect`."""
 
     def __init__(self, journal: Journal, settings: ClientSettings) -> None:
@@ -177,6 +182,71 @@ class Client:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
         return page
+
+    async def inbox(
+        self,
+        session: Session | None = None,
+        *,
+        user: str | EllipsisType | None = ...,
+        agent: str | None = None,
+        kind: InteractionKind | None = None,
+        tool: str | None = None,
+        state: Wanted = "open",
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Page[Question]:
+        """A page of questions across sessions, the oldest first; go on with `after=page.next`.
+
+        Args:
+            session: only its questions.
+            user: as in `turns`.
+            agent: only this agent's.
+            kind: `approval`, `form`, `external`, `unknown_outcome` or `budget`.
+            tool: only about calls of this tool.
+            state: `open`, `resolved`, `expired`, `cancelled`, or `any`.
+            after: the `next` of the page before.
+            limit: how many.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        wanted = InboxFilter(
+            self._access.tenant,
+            None if session is None else session.key,
+            _user(user),
+            agent=agent or "",
+            kind=kind or "",
+            tool=tool or "",
+            state=state,
+        )
+        page = await store_admin.read_inbox(self._journal, wanted, after, limit)
+        if page is None:
+            assert session is not None, "only a session can be missing"
+            raise NotFound.session(session.key)
+        return Page(tuple(question_of(found) for found in page.items), page.next)
+
+    async def interaction(self, interaction_id: str) -> Question:
+        """A question by its id, open or settled. Raises `NotFound`."""
+        found = await store_admin.find_interaction(self._journal, self._access.tenant, interaction_id)
+        if found is None:
+            raise NotFound("question", interaction_id)
+        return question_of(found)
+
+    def turn_of(self, question: Question) -> Turn:
+        """The turn that a question is of."""
+        return Turn(self._access, question.key, question.turn_id)
+
+    async def respond(
+        self, interaction_id: str, resolution: str, answer: Mapping[str, Any] | None = None, **how: Unpack[How]
+    ) -> Receipt:
+        """Answer a question of any turn of the tenant; `approve` and the like say it in their own words.
+
+        Raises:
+            NotFound: there is no such question.
+            CommandRejected: see `Answering.respond`.
+        """
+        turn = self.turn_of(await self.interaction(interaction_id))
+        return await turn.respond(interaction_id, resolution, answer, **how)
 
     async def sessions(
         self, *, user: str | EllipsisType | None = ..., after: str | None = None, limit: int = 50

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from turnwright.client.access import Access, How, checked
 from turnwright.client.errors import NotFound
+from turnwright.client.spending import SessionSpending
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 from turnwright.journal import store_admin
@@ -15,16 +16,19 @@ from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
     CreateSession,
+    DeleteSession,
     IfBusy,
     PauseSession,
     Receipt,
     ResumeSession,
     SessionCommand,
+    SetSessionBudget,
 )
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import MAIN_THREAD, SessionKey, ThreadKey
 from turnwright.journal.messages import Message
+from turnwright.journal.store_delete import Deleted, delete_session
 from turnwright.journal.transact.listing import Page
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
@@ -105,6 +109,34 @@ class Session:
         request_id, principal, reason = self._access.said(how)
         command = CloseSession(request_id=request_id, principal=principal, reason=reason, mode=mode)
         return await self._command(command, how)
+
+    async def budget(self) -> SessionSpending:
+        """What all threads of the session may use together, and have used since it was limited. Raises `NotFound`."""
+        budget = (await self.status()).control.budget
+        return SessionSpending(budget, await store_admin.session_used(self._access.journal, self.key))
+
+    async def set_budget(self, budget: Budget | None, **how: Unpack[How]) -> Receipt:
+        """Say what all threads of the session may use together; None: as much as they like.
+
+        What is left out of the budget is without bound. Turns that wait for more go on if that is enough.
+        """
+        request_id, principal, reason = self._access.said(how)
+        command = SetSessionBudget(request_id=request_id, principal=principal, reason=reason, budget=budget or Budget())
+        return await self._command(command, how)
+
+    async def delete(self, **how: Unpack[How]) -> Deleted:
+        """Erase the session with everything in it, for good; that it was there, who deleted it and why stays.
+
+        Gives the receipt and, for each store, how much of what was erased. Call it again if it was interrupted.
+
+        Raises:
+            CommandRejected: `busy` (cancel the session first), `unknown_session`, `session_deleted`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        command = DeleteSession(request_id=request_id, principal=principal, reason=reason)
+        deleted = await delete_session(self._access.journal, self.key, command)
+        checked(deleted.receipt, check=how.get("check", True))
+        return deleted
 
     async def status(self) -> SessionSeen:
         """The session now: its pause, how many threads and turns it has. Raises `NotFound`."""

@@ -123,9 +123,7 @@ class ThreadAdmin(ThreadHandle):
         """
         request_id, principal, reason = self._access.said(how)
         command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)
-        receipt = await self._command(command, how)
-        self._access.journal.forget(self.key)
-        return receipt
+        return await self._command(command, how)
 
     async def _known_permissions(self) -> PermissionState:
         try:

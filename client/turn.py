@@ -14,6 +14,7 @@ from turnwright.client.access import Access, How
 from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
 from turnwright.client.inputs import as_message
+from turnwright.client.questions import Question, question_of
 from turnwright.client.views import TurnView, view_of
 from turnwright.journal import store_admin
 from turnwright.journal.commands import (
@@ -132,6 +133,13 @@ class Turn(Answering):
     async def status(self) -> TurnView:
         """The turn now. Raises `NotFound`."""
         return view_of(await self._scene())
+
+    async def questions(self) -> tuple[Question, ...]:
+        """The open questions of the turn, with what is asked. Raises `NotFound`."""
+        journal, tenant = self._access.journal, self._access.tenant
+        asked = [i.interaction_id for i in (await self.status()).questions]
+        found = [await store_admin.find_interaction(journal, tenant, interaction_id) for interaction_id in asked]
+        return tuple(question_of(one) for one in found if one is not None and one.turn_id == self.id)
 
     async def why(self) -> Why:
         """What the turn waits for, in one sentence. Raises `NotFound`."""

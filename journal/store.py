@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, RunCommand, SessionCommand
+from turnwright.journal.commands import ClientCommand, DeleteSession, EraseEntry, Receipt, RunCommand, SessionCommand
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Entry
@@ -27,6 +27,7 @@ from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
 from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
+from turnwright.journal.transact.erasing import erase_command
 from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
     Located,
@@ -103,6 +104,8 @@ class Journal:
             return undone.receipt
         if isinstance(command, DeleteSession) and isinstance(key, SessionKey):
             self._forget_session(key)
+        if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
+            self.forget(key)
         return done.receipt
 
     async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:
@@ -223,6 +226,8 @@ def _script_of(
         return _deletion(key, command)
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
+    if isinstance(command, EraseEntry):
+        return erase_command(key, command)
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
     return thread_command(key, command, terms, base)

@@ -5,10 +5,11 @@ Rule: functions over a journal, each one script on one snapshot. Nothing here wr
 
 from __future__ import annotations
 
+from turnwright.journal.budgets import Used
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
-from turnwright.journal.transact import inbox, listing, overview
+from turnwright.journal.transact import inbox, listing, overview, spending
 from turnwright.journal.transact.inbox import InboxFilter, Question
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
@@ -52,6 +53,11 @@ async def see_thread(journal: Journal, key: ThreadKey) -> ThreadSeen | None:
 async def see_session(journal: Journal, key: SessionKey) -> SessionSeen | None:
     """A session as it is now."""
     return await journal.driver.read(lambda: overview.see_session(key))
+
+
+async def session_used(journal: Journal, key: SessionKey) -> Used | None:
+    """What the session's threads used of its budget, with what running model calls reserved; None: it has none."""
+    return await journal.driver.read(lambda: spending.read_used(key))
 
 
 async def read_turn_page(

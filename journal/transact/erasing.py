@@ -15,6 +15,7 @@ from turnwright.journal import entry_ids
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.codec import body_digest, decode
 from turnwright.journal.commands import EraseEntry, Receipt, Rejection
+from turnwright.journal.edge import storable
 from turnwright.journal.entries import Draft, EntryErased, ThreadForked, ThreadOpened
 from turnwright.journal.errors import JournalError
 from turnwright.journal.evolve_session import evolve_session
@@ -22,6 +23,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.commands import Done, Undo
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.requests import rejected, remember, remembered
 from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, lock_session, write_session
@@ -66,6 +68,18 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
     receipt = Receipt(command.request_id, "accepted", seq=seq)
     yield from remember(row.id, command, receipt)
     return receipt
+
+
+def erase_command(key: ThreadKey, command: EraseEntry) -> Script[Done]:
+    """Erase an entry's content, as one of the commands a journal carries out.
+
+    Raises:
+        Undo: the command is rejected.
+    """
+    receipt = yield from erase_entry(key, storable(command))
+    if receipt.status == "rejected":
+        raise Undo(receipt)
+    return Done(receipt)
 
 
 def _content(found: Row) -> _Content:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from turnwright.journal.budgets import Used
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.errors import StoreCorrupt
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, batch, first, rows
 from turnwright.journal.spending import committed
-from turnwright.journal.transact.rows import ThreadRow, thread_control
+from turnwright.journal.transact.rows import ThreadRow, find_session, thread_control
 
 THREADS_FILLED_MAX = 500
 
@@ -29,6 +29,15 @@ def session_used(session_id: int, session: SessionControl) -> Script[Used | None
     if (yield from first("lock_counter", session_id)) is None:
         raise StoreCorrupt(f"session {session_id} has no counter")
     row = yield from first("sum_spent", session_id)
+    return None if row is None else used_of(row)
+
+
+def read_used(key: SessionKey) -> Script[Used | None]:
+    """What the session's threads used and reserved, for people; None when it has no budget, or is not there."""
+    session = yield from find_session(key)
+    if session is None or session.deleted or session.control.budget is None:
+        return None
+    row = yield from first("sum_spent", session.id)
     return None if row is None else used_of(row)
 
 
