@@ -16,6 +16,7 @@ from typing import IO
 from turnwright.worker import lifeline
 
 LOG_BYTES_MAX = 10_000_000
+HEAD_BYTES_MAX = 64_000
 TAIL_BYTES = 2_000
 
 
@@ -26,6 +27,7 @@ class Child:
         self, command: Sequence[str], *, env: Mapping[str, str] | None = None, log_file: Path | None = None
     ) -> None:
         self._output = _open_log(log_file)
+        self._begins_at = os.fstat(self._output.fileno()).st_size
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", lifeline.__file__, str(os.getpid()), *command],
             stdin=subprocess.PIPE,  # held open while we live, which the lifeline may watch
@@ -63,6 +65,10 @@ class Child:
         if self._process.stdin is not None:
             self._process.stdin.close()
         self._output.close()
+
+    def read_head(self) -> str:
+        """The first of what this process wrote; a log may begin with what others wrote before it."""
+        return os.pread(self._output.fileno(), HEAD_BYTES_MAX, self._begins_at).decode(errors="replace")
 
     def read_tail(self) -> str:
         """The last of what it wrote, for an error message."""

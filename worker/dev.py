@@ -17,7 +17,6 @@ import structlog
 from turnwright.client.opening import open_journal
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.errors import TurnwrightError
-from turnwright.worker import loopback
 from turnwright.worker.actor import stop_all
 from turnwright.worker.child import Child
 from turnwright.worker.dev_place import DevInfo, DevPlace, without_password
@@ -25,7 +24,8 @@ from turnwright.worker.log_tail import LogTail
 from turnwright.worker.settings import ENV_PREFIX, Settings
 from turnwright.worker.temporal_server import TemporalServer
 
-TEMPORAL_PORT, UI_PORT = 7233, 8233
+# Temporal's own default ports, where its tools look for it.
+USUAL_PORTS = (7233, 8233)
 READY_TIMEOUT_S = 60.0
 READY_POLL_S = 0.05
 RESTART_WAIT_S = 1.0
@@ -72,9 +72,10 @@ class Dev:
         self._stopping = asyncio.Event()
         self._server = TemporalServer(
             place.folder / "temporal.db",
-            options.port or _usual(TEMPORAL_PORT),
-            options.ui_port or _usual(UI_PORT),
+            options.port,
+            options.ui_port,
             settings.temporal_namespace or "default",
+            usual_ports=USUAL_PORTS,
             log_file=place.folder / "temporal.log",
         )
         self._workers: dict[str, Child] = {}
@@ -209,11 +210,6 @@ def process_is_stopped(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
     except (OSError, IndexError):
         return False
-
-
-def _usual(port: int) -> int | None:
-    """Temporal's own default port, so that its tools find it, unless somebody has it."""
-    return port if loopback.is_free(port) else None
 
 
 def _last_line(text: str) -> str:

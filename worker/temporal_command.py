@@ -5,6 +5,7 @@ Every value here was measured on the development server; the reason stands besid
 
 import contextlib
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -20,8 +21,34 @@ DYNAMIC_CONFIG = {"history.transferProcessorMaxPollRPS": "1000", "history.timerP
 SQLITE_PRAGMAS = {"journal_mode": "wal", "synchronous": "normal"}
 
 
+PORT_TAKEN = "address already in use"
+CAUSE_CHARACTERS_MAX = 300
+# Of the server's log, of its page's, and of its command line.
+_CAUSES = (
+    re.compile(r'error="([^"]+)"'),
+    re.compile(r'"message":"([^"]+)"'),
+    re.compile(r"^Error: (.+)$", re.MULTILINE),
+)
+
+
 class TemporalServerError(RuntimeError):
     """The embedded Temporal cannot be started or used like this; the message says what to do."""
+
+
+class PortTaken(TemporalServerError):
+    """Another process has a port that was free a moment before."""
+
+
+def listens(output: str, port: int) -> bool:
+    """Whether the process has said that it serves this port; it does so when it listens, and not before."""
+    return re.search(rf"Server:\s+\S*:{port}\b", output) is not None
+
+
+def cause(output: str) -> str:
+    """Why the program ended, in one line; it may say so in the first of a hundred lines of Go's stacks."""
+    found = next((match[1] for pattern in _CAUSES if (match := pattern.search(output))), None)
+    lines = [found] if found else output.strip().splitlines()
+    return lines[0][:CAUSE_CHARACTERS_MAX] if lines else "it said nothing"
 
 
 def find_program() -> Path:

@@ -1,8 +1,9 @@
 """Temporal inside `turnwright dev` and the tests: a child process, on loopback only, that never outlives us.
 
 The server keeps nothing that matters: the journal is the truth, so its data file may be erased between two
-starts. `start` returns when the namespace answers, `stop` asks first and kills later, and the ports of the
-first start are kept for every later one. As for any `Child`, start it from a thread that lives as long.
+starts. `start` returns when our own process has said that it listens and the namespace answers (an answer alone may be
+a neighbour's, who was faster to take the port), `stop` asks first and kills later, and the ports of the first start
+are kept for every later one. As for any `Child`, start it from a thread that lives as long.
 """
 
 import asyncio
@@ -16,13 +17,12 @@ from temporalio.service import RPCError
 
 from turnwright.worker import loopback, temporal_command
 from turnwright.worker.child import Child
-from turnwright.worker.temporal_command import TemporalServerError
+from turnwright.worker.temporal_command import PORT_TAKEN, PortTaken, TemporalServerError, cause, listens
 
 __all__ = ["TemporalServer", "TemporalServerError"]
 
 READY_POLL_S = 0.02
-START_ATTEMPTS_MAX = 3
-PORT_TAKEN = "address already in use"
+START_ATTEMPTS_MAX = 5
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 log = structlog.get_logger()
@@ -38,6 +38,7 @@ class TemporalServer:
         ui_port: int | None = None,
         namespace: str = "default",
         *,
+        usual_ports: tuple[int, int] | None = None,
         log_file: Path | None = None,
         ready_timeout_s: float = 60,
         stop_timeout_s: float = 10,
@@ -46,6 +47,7 @@ class TemporalServer:
         self.port = port
         self.ui_port = ui_port
         self.namespace = namespace
+        self._usual_ports = usual_ports
         self.log_file = log_file
         self.ready_timeout_s = ready_timeout_s
         self.stop_timeout_s = stop_timeout_s
@@ -85,17 +87,20 @@ class TemporalServer:
         if self.is_running:
             raise TemporalServerError(f"the embedded Temporal already runs at {self.address}")
         self.kill()
-        given = self.port, self.ui_port
+        given, usual = (self.port, self.ui_port), self._usual_ports
         for attempts_left in reversed(range(START_ATTEMPTS_MAX)):
-            self._choose_ports()
+            self._choose_ports(usual)
             try:
                 await self._launch()
                 break
-            except TemporalServerError as error:
-                self.port, self.ui_port = given
-                # A port we chose may be taken before the server binds it; a given one we must not change.
-                if None not in given or PORT_TAKEN not in str(error) or not attempts_left:
+            except PortTaken:
+                # Somebody took it between our look and the server's bind; a given one that is taken is said above.
+                (self.port, self.ui_port), usual = given, None
+                if not attempts_left:
                     raise
+            except TemporalServerError:
+                self.port, self.ui_port = given
+                raise
         log.info("temporal.started", address=self.address, ui_url=self.ui_url, pid=self.pid)
 
     async def connect(self, *, lazy: bool = False) -> Client:
@@ -122,13 +127,14 @@ class TemporalServer:
             for suffix in SQLITE_SUFFIXES:
                 Path(f"{self.data_file}{suffix}").unlink(missing_ok=True)
 
-    def _choose_ports(self) -> None:
+    def _choose_ports(self, usual: tuple[int, int] | None) -> None:
         for port in (self.port, self.ui_port):
             # Otherwise a stranger on that port would answer and be taken for our server.
             if port is not None and not loopback.is_free(port):
                 raise TemporalServerError(f"port {port} is taken: free it or choose another")
-        self.port = self.port or loopback.find_free()
-        self.ui_port = self.ui_port or loopback.find_free()
+        port, ui_port = usual or (None, None)
+        self.port = self.port or _if_free(port) or loopback.find_free()
+        self.ui_port = self.ui_port or _if_free(ui_port) or loopback.find_free()
 
     async def _launch(self) -> None:
         if self.data_file is not None:
@@ -140,32 +146,47 @@ class TemporalServer:
             async with asyncio.timeout(self.ready_timeout_s):
                 await self._wait_until_ready(self._child)
         except BaseException as error:
-            said = self._child.read_tail()
+            said = cause(self._child.read_head())
             self.kill()
             if isinstance(error, TimeoutError):
-                waited = f"within {self.ready_timeout_s:g} s: {said}"
+                waited = f"within {self.ready_timeout_s:g} s: {said}{self._see_log}"
                 raise TemporalServerError(f"the embedded Temporal did not answer {waited}") from None
             raise
 
     async def _wait_until_ready(self, child: Child) -> None:
         """Ask again and again, but not after the process ended: a stranger on its port may let us wait."""
-        asking = asyncio.create_task(self._ask_until_answered())
+        asking = asyncio.create_task(self._ask_until_answered(child))
         try:
             while child.is_running:
                 if (await asyncio.wait((asking,), timeout=READY_POLL_S))[0] and child.is_running:
                     return asking.result()
         finally:
             asking.cancel()
-        raise TemporalServerError(f"the embedded Temporal did not start: {child.read_tail()}")
+        said = child.read_head()
+        kind = PortTaken if PORT_TAKEN in said else TemporalServerError
+        raise kind(f"the embedded Temporal did not start: {cause(said)}{self._see_log}")
 
-    async def _ask_until_answered(self) -> None:
-        request = DescribeNamespaceRequest(namespace=self.namespace)
+    @property
+    def _see_log(self) -> str:
+        return "" if self.log_file is None else f" (more in {self.log_file})"
+
+    async def _ask_until_answered(self, child: Child) -> None:
         while True:
-            try:
-                await (await self.connect()).workflow_service.describe_namespace(request)
+            if listens(child.read_head(), _known(self.port)) and await self._answers():
                 return
-            except (RuntimeError, RPCError):
-                await asyncio.sleep(READY_POLL_S)
+            await asyncio.sleep(READY_POLL_S)
+
+    async def _answers(self) -> bool:
+        try:
+            client = await self.connect()
+            await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=self.namespace))
+        except (RuntimeError, RPCError):
+            return False
+        return True
+
+
+def _if_free(port: int | None) -> int | None:
+    return port if port is not None and loopback.is_free(port) else None
 
 
 def _known(port: int | None) -> int:

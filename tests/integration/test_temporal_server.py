@@ -88,13 +88,21 @@ async def knows(client: Client, workflow_id: str) -> bool:
 
 
 def hosts_listened_on(pid: int) -> set[str]:
+    return {address.partition(":")[0] for address in addresses_listened_on(pid)}
+
+
+def listened_on(pid: int) -> set[str]:
+    return {str(int(address.partition(":")[2], 16)) for address in addresses_listened_on(pid)}
+
+
+def addresses_listened_on(pid: int) -> set[str]:
     sockets = {entry.readlink().as_posix() for entry in Path(f"/proc/{pid}/fd").iterdir()}
     rows = [
         line.split()
         for table in ("tcp", "tcp6")
         for line in Path(f"/proc/{pid}/net/{table}").read_text(encoding="utf-8").splitlines()[1:]
     ]
-    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+    return {row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
 
 
 async def test_a_started_server_answers_and_serves_its_user_interface(server: TemporalServer) -> None:
@@ -202,11 +210,41 @@ async def test_a_port_that_is_taken_after_it_was_chosen_is_chosen_again(
             assert server.port != taken.getsockname()[1]
 
 
-async def test_a_server_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_servers_that_want_the_same_ports_at_once_get_one_each(tmp_path: Path) -> None:
+    # Not waiting for each other: all of them see the ports free, and one of them has them in the end.
+    usual = loopback.find_free(), loopback.find_free()
+    async with contextlib.AsyncExitStack() as exits:
+        servers = [
+            TemporalServer(tmp_path / f"{n}.db", usual_ports=usual, namespace=f"of-{n}", log_file=tmp_path / f"{n}.log")
+            for n in range(4)
+        ]
+        for server in servers:
+            exits.push_async_callback(server.stop)
+        await asyncio.gather(*(server.start() for server in servers))
+        assert len({server.port for server in servers}) == len({server.ui_port for server in servers}) == 4
+        assert all(server.is_running for server in servers)
+        for server in servers:  # each answers for itself
+            assert str(server.port) in listened_on(server.pid)
+            await start_workflow(await server.connect(), "mine")
+
+
+async def test_the_answer_of_a_neighbour_on_the_port_is_not_taken_for_the_servers_own(
+    server: TemporalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the neighbour had taken it between the look and the bind; ours lives for a while and never listens.
+    monkeypatch.setattr(loopback, "is_free", lambda _port: True)
+    monkeypatch.setattr(temporal_command, "build", lambda *_given: ["sleep", "1"])
+    other = TemporalServer(tmp_path / "other.db", port=server.port, ui_port=server.ui_port)
+    with pytest.raises(TemporalServerError, match="did not start: it said nothing"):
+        await other.start()
+
+
+async def test_a_server_that_cannot_start_says_why_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "temporal.db").mkdir()
     server = TemporalServer(tmp_path / "temporal.db")
-    with pytest.raises(TemporalServerError, match=r"did not start: .*database"):
+    with pytest.raises(TemporalServerError, match=r"did not start: .*database") as caught:
         await server.start()
+    assert "\n" not in str(caught.value)
     assert not server.is_running
 
 

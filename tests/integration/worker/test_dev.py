@@ -56,11 +56,11 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     """Start `turnwright dev` in the test's folder."""
     async with AsyncExitStack() as exits:
 
-        async def start(*options: str, **settings: str) -> DevUnderTest:
+        async def start(*options: str, folder: Path = tmp_path, **settings: str) -> DevUnderTest:
             process = await asyncio.create_subprocess_exec(
-                *(*COMMAND, "dev", *options), cwd=tmp_path, env=environment(settings), stdout=asyncio.subprocess.PIPE
+                *(*COMMAND, "dev", *options), cwd=folder, env=environment(settings), stdout=asyncio.subprocess.PIPE
             )
-            dev = DevUnderTest(process, tmp_path)
+            dev = DevUnderTest(process, folder)
             exits.push_async_callback(end, dev)
             return dev
 
@@ -153,6 +153,21 @@ async def test_a_second_dev_in_the_folder_says_so_and_disturbs_nothing(start: St
     assert (code, out) == (3, "")
     assert f"runs in this folder already (process {dev.process.pid}, {info['ui_url']})" in err
     assert dev.children()
+
+
+async def test_devs_that_start_at_once_in_two_folders_get_a_temporal_each(start: Start, tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    devs = [await start(folder=folder) for folder in folders]
+    infos = [await dev.ready() for dev in devs]
+    for name in ("temporal_address", "ui_url"):
+        assert len({info[name] for info in infos}) == 2
+    for folder in folders:
+        code, out, err = await turnwright(
+            folder, "submit", "hello", "--agent", "echo", "--session", "first", "--create", "--follow"
+        )
+        assert (code, out.strip().splitlines()[-1]) == (0, "You said: hello"), err
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
