@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import typer
 
+from turnwright.client.cli.approvals import ApprovalsCommands
 from turnwright.client.cli.journal import JournalCommands
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.session import SessionCommands
@@ -29,6 +30,8 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     SubmitCommand(runner).add_to(app)
     TurnsCommands(runner).add_to(app)
     TurnCommands(runner).add_to(group(app, "turn", "One turn: look at it, control it, wait for it."))
+    approvals = group(app, "approvals", "What people are asked, across all sessions, and their answers.")
+    ApprovalsCommands(runner).add_to(approvals)
     threads = group(app, "thread", "One agent's thread in a session.")
     ThreadCommands(runner).add_to(threads)
     ThreadAdminCommands(runner).add_to(threads)

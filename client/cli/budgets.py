@@ -83,8 +83,9 @@ def budget_words(budget: Budget | None) -> str:
 
 
 def used_words(budget: Budget | None, used: Used) -> str:
-    """What was used, each beside its bound."""
-    return ", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS[1:], _cells(budget, used), strict=True))
+    """What was used of what is bounded, each beside its bound."""
+    bounds, uses = _amounts(budget or Budget()), _amounts(used)
+    return ", ".join(f"{uses[name]} of {bounds[name]} {name} used" for name in COLUMNS[1:] if name in bounds)
 
 
 def row(name: str, budget: Budget | None, used: Used | None) -> tuple[str, ...]:

@@ -41,10 +41,10 @@ async def act(
 
 
 def nothing_done(verb: str, count: int, what: str, screen: Screen, *, more: bool) -> None:
-    """Say that this was only a look."""
+    """Say that this was only a look at so many of `what`."""
     if count:
-        rest = " (more match)" if more else ""
-        screen.note(f"nothing was done; --yes would {verb} {'this' if count == 1 else f'these {count}'} {what}{rest}")
+        which = f"this {what}" if count == 1 else f"these {count} {what}s"
+        screen.note(f"nothing was done; --yes would {verb} {which}{' (more match)' if more else ''}")
 
 
 def more_left(screen: Screen) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from turnwright.client.questions import Question
 from turnwright.client.spending import SessionSpending, ThreadSpending
 from turnwright.client.views import TurnView
 from turnwright.journal.budgets import Budget, Used
@@ -39,6 +40,28 @@ def turn_view(view: TurnView) -> dict[str, Any]:
     """A turn with what it is asked."""
     questions = [question.model_dump(mode="json") for question in view.questions]
     return _turn(view.key, view.row, view.status) | {"ahead": view.ahead, "questions": questions}
+
+
+def question(given: Question) -> dict[str, Any]:
+    """A question with what is asked, and the commands that answer it."""
+    times = {f"{name}_at": iso(getattr(given, f"{name}_us")) for name in ("asked", "deadline", "settled")}
+    return {
+        "interaction_id": given.interaction_id,
+        "kind": given.kind,
+        "state": given.state,
+        "turn_id": given.turn_id,
+        **thread_key(given.key),
+        "call_id": given.call_id,
+        "tool": given.tool,
+        "asked": dict(given.asked),
+        "large": given.large,
+        "deadline_us": given.deadline_us,
+        "on_expiry": given.on_expiry,
+        "resolution": given.resolution,
+        "principal": given.principal,
+        "answers": list(given.answers),
+        **times,
+    }
 
 
 def turn_seen(seen: TurnSeen) -> dict[str, Any]:

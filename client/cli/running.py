@@ -33,7 +33,7 @@ _EXITS: tuple[tuple[type[BaseException], int, str], ...] = (
     (ValueError, USAGE, "invalid_input"),
 )
 
-_FINDING = {"turn": "turns", "session": "session list", "thread": "session show"}
+_FINDING = {"turn": "turns", "session": "session list", "thread": "session show", "question": "approvals list"}
 
 Command = Callable[[Client, Screen], Awaitable[None]]
 

@@ -45,10 +45,10 @@ def tell(entry: Entry) -> str:
     return f"{local(entry.at_us)}  {entry.type:<{TYPE_CHARACTERS}} {step}{short(words)}{who}".rstrip()
 
 
-def short(text: str) -> str:
+def short(text: str, characters_max: int = CHARACTERS_MAX) -> str:
     """The text on one line, cut where it gets long."""
     line = " ".join(text.split())
-    return line if len(line) <= CHARACTERS_MAX else f"{line[: CHARACTERS_MAX - 1]}…"
+    return line if len(line) <= characters_max else f"{line[: characters_max - 1]}…"
 
 
 def _who(payload: ByPrincipal) -> str:

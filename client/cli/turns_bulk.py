@@ -132,4 +132,4 @@ def _preview(verb: Verb, found: list[TurnSeen], screen: Screen, *, more: bool) -
         screen.json({"would": verb.name, "turns": [plain.turn_seen(seen) for seen in found], "more": more})
         return
     turn_table(found, screen, none="there are no such turns")
-    nothing_done(verb.name, len(found), "turn" if len(found) == 1 else "turns", screen, more=more)
+    nothing_done(verb.name, len(found), "turn", screen, more=more)
