@@ -21,7 +21,8 @@ from turnwright.worker.actor import stop_all
 from turnwright.worker.child import Child
 from turnwright.worker.dev_place import DevInfo, DevPlace, without_password
 from turnwright.worker.log_tail import LogTail
-from turnwright.worker.settings import ENV_PREFIX, Settings
+from turnwright.worker.settings import Settings
+from turnwright.worker.settings_environment import ENV_PREFIX
 from turnwright.worker.temporal_server import TemporalServer
 
 # Temporal's own default ports, where its tools look for it.

@@ -33,7 +33,7 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO) -
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.StackInfoRenderer(),
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _stamper(log_format),
             *_renderers(log_format, colors=stream.isatty()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(log_level),
@@ -68,6 +68,13 @@ def forward_core_logs() -> "LoggingConfig":
             append_log_fields_to_message=False,
         ),
     )
+
+
+def _stamper(log_format: LogFormat) -> Processor:
+    """For machines to the microsecond and in UTC; for people to the second, by the clock on their wall."""
+    if log_format == "console":
+        return structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False)
+    return structlog.processors.TimeStamper(fmt="iso", utc=True)
 
 
 def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:

@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
 
 __all__ = ["Settings", "SettingsError"]
 
-ENV_PREFIX = "TURNWRIGHT_"
 DAY_S = 86_400
 # Larger ones are cut to this by the Temporal server without a word.
 WORKFLOW_TASK_TIMEOUT_MAX_S = 120
@@ -89,6 +89,7 @@ class Settings(BaseSettings):
     def load(cls, **flags: object) -> Self:
         """Read file and environment under the flags that are given; a flag that is None was not."""
         given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+        check_environment(os.environ, cls.model_fields)
         try:
             return cls(**given)
         except ValidationError as error:

@@ -3,6 +3,7 @@
 import difflib
 import os
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,15 @@ class SettingsFile(PydanticBaseSettingsSource):
         known = sorted(self.settings_cls.model_fields.keys() - {"config"})
         for key in values:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise SettingsError(f"{path} has the unknown key {key!r}{hint}")
+                raise SettingsError(f"{path} has the unknown key {key!r}{did_you_mean(key, known)}")
         return values
+
+
+def did_you_mean(wrong: str, known: Collection[str], prefix: str = "") -> str:
+    """A hint at the name that was probably meant; empty without one that is near, for all they share a prefix."""
+    bare = sorted(name.removeprefix(prefix) for name in known)
+    near = difflib.get_close_matches(wrong.removeprefix(prefix), bare, n=1)
+    return f"; did you mean {prefix + near[0]!r}?" if near else ""
 
 
 def find_file(given: str | Path | None) -> Path | None:

@@ -13,7 +13,6 @@ from turnwright.journal.errors import StoreCorrupt, StoreError, StoreUnavailable
 
 APPLICATION_ID = 0x54574A31
 LIBRARY_MIN = (3, 37, 0)
-WAL_RESET_FIXED = (3, 51, 3)
 READER_BUSY_TIMEOUT_S = 5.0
 CACHED_STATEMENTS = 256
 

@@ -15,7 +15,7 @@ import structlog
 from turnwright.journal.driver import Hook, Presence
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.script import Liveness, Script
-from turnwright.journal.sqlite.connection import WAL_RESET_FIXED, check_library, open_writer
+from turnwright.journal.sqlite.connection import check_library, open_writer
 from turnwright.journal.sqlite.holds import FileHold, Holds
 from turnwright.journal.sqlite.locks import WriteLock
 from turnwright.journal.sqlite.migrating import migrate, schema_version
@@ -64,8 +64,7 @@ class SqliteDriver:
         self._holds = Holds(folder)
         self._readers = Readers(self.path, self._runner, self._point)
         self._writer = Writer(self._runner(connection), lock, self, self._point, self._lock_timeout_s)
-        fixed = sqlite3.sqlite_version_info >= WAL_RESET_FIXED
-        log.info("journal_opened", path=str(self.path), sqlite=sqlite3.sqlite_version, wal_reset_fixed=fixed)
+        log.info("journal_opened", path=str(self.path), sqlite=sqlite3.sqlite_version)
 
     async def stop(self) -> None:
         """Finish what was accepted, free every lock, close."""

@@ -1,6 +1,7 @@
 import io
 import json
 import logging  # noqa: TID251 - other libraries log through it
+import re
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -53,6 +54,12 @@ def test_a_person_reads_plain_columns_when_the_stream_is_no_terminal() -> None:
     assert "turn.started" in stream.getvalue()
     assert "turn_id=t1" in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
+
+
+def test_a_person_reads_times_to_the_second() -> None:
+    stream = configured("console")
+    structlog.get_logger().info("turn.started")
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +\[info", stream.getvalue())
 
 
 def test_bound_ids_are_in_every_line_until_they_are_unbound() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.source_tree import ROOT
 from turnwright.worker.settings import Settings, SettingsError
+from turnwright.worker.settings_environment import check_environment
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +83,51 @@ def test_an_unknown_key_in_the_file_is_an_error_that_names_it(text: str, said: s
     with pytest.raises(SettingsError) as caught:
         Settings.load()
     assert str(caught.value) == f"turnwright.toml has the {said}"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("TURNWRIGHT_LEASE", "TURNWRIGHT_LEASE; did you mean 'TURNWRIGHT_LEASE_S'?"),
+        ("TURNWRIGHT_FAULTS", "TURNWRIGHT_FAULTS; did you mean 'TURNWRIGHT_FAULT'?"),
+        ("turnwright_tenent", "turnwright_tenent; did you mean 'TURNWRIGHT_TENANT'?"),
+        ("TURNWRIGHT_XYZZY", "TURNWRIGHT_XYZZY"),
+    ],
+)
+def test_an_unknown_variable_of_ours_is_an_error_that_names_it(
+    name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(SettingsError) as caught:
+        Settings.load()
+    assert str(caught.value) == f"the environment has the unknown setting {said}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TURNWRIGHT_MODEL_API_KEY",
+        "TURNWRIGHT_SERVICE_HOST",
+        "TURNWRIGHT_SERVICE_PORT_GRPC",
+        "TURNWRIGHT_WORKER_SERVICE_PORT",
+        "TURNWRIGHT_PORT",
+        "TURNWRIGHT_PORT_7233_TCP",
+        "TURNWRIGHT_WORKER_PORT_80_TCP_ADDR",
+        "TURNWRIGHTS",
+        "turnwright_stall_s",
+    ],
+)
+def test_variables_that_are_read_elsewhere_or_set_by_a_platform_are_let_be(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1")
+    Settings.load()
+
+
+def test_no_setting_looks_like_a_variable_of_a_platform() -> None:
+    check_environment({f"TURNWRIGHT_{name.upper()}": "1" for name in Settings.model_fields}, Settings.model_fields)
+    with pytest.raises(SettingsError):
+        check_environment({f"TURNWRIGHT_{name.upper()}": "1" for name in Settings.model_fields}, {})
 
 
 def test_an_unknown_flag_is_an_error_that_names_it() -> None:

@@ -1,5 +1,6 @@
 """`turnwright dev`: everything in one terminal."""
 
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +23,7 @@ from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
 
 ECHO = "turnwright.worker.echo:registry"
+LOOKS = ("turns", "journal tail first")
 STYLES = ("cyan", "magenta", "green", "yellow")
 
 Agents = Annotated[str | None, typer.Option(help="The agents, as package.module:name; without it, one that echoes.")]
@@ -79,7 +81,12 @@ class TerminalView:
 
     def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
         """Where everything is, and what to do next."""
+        agent = shlex.quote(agents[0]) if agents else "AGENT"
         self._out.print(Panel(_facts(info, agents, workers, folder), title="turnwright dev", title_align="left"))
+        # Outside of the frame and unwrapped, so that it can be copied.
+        self._out.print(Text("Try, in another terminal in this folder:", style="bold"))
+        for command in (f'submit "hello" --agent {agent} --session first --create --follow', *LOOKS):
+            self._out.print(Text(f"  turnwright {command}"), soft_wrap=True)
         self._out.print(Text("Ctrl-C ends it and leaves no process behind.", style="dim"))
 
     def line(self, label: str, text: str) -> None:
@@ -107,16 +114,11 @@ class ProgramView:
 
 def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Table:
     table = Table.grid(padding=(0, 2))
-    agent = agents[0] if agents else "AGENT"
     for name, value in (
         ("Temporal", f"{info.temporal_address}   page: {info.ui_url}"),
         ("Journal", info.journal),
         ("Workers", f"{workers}, with {', '.join(agents) or 'no agent'}"),
         ("Logs", f"{folder}/*.log"),
-        ("", ""),
-        ("Try", f'turnwright submit "hello" --agent {agent} --session first --create --follow'),
-        ("", "turnwright turns"),
-        ("", "turnwright journal tail first"),
     ):
         table.add_row(Text(name, style="bold"), Text(value))
     return table
