@@ -21,8 +21,8 @@ THREADS_FILLED_MAX = 500
 def session_used(session_id: int, session: SessionControl) -> Script[Used | None]:
     """What the session's threads used and reserved, locked until the commit; None when it has no budget.
 
-    Also for a command that starts nothing: it may keep a blob, and who waits for another's blob must not hold the
-    counter that the other one still needs.
+    Also for a command that starts nothing: it settles the thread, and whoever has looked at an open question about a
+    budget without knowing this would have looked in vain.
     """
     if session.budget is None:
         return None

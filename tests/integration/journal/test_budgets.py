@@ -10,12 +10,14 @@ from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql
 from turnwright.journal.actions import ModelOp, Work
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands import PauseThread, RequestModel, Respond
-from turnwright.journal.control import OpenInteraction
+from turnwright.journal.control import OpenInteraction, SessionControl
+from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, Usage
+from turnwright.journal.stalls import SECOND_US, Carried, examine, has_work
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import rebuild, verify
-from turnwright.journal.transact.sweeping import Glance, find_expired, find_stalled
+from turnwright.journal.transact.sweeping import NOT_KNOWN, Glance, find_expired, find_stalled
 from turnwright.journal.transact.thread_script import Terms
 
 SIDE = ThreadKey("t", None, "agent", "s", "side")
@@ -80,6 +82,17 @@ async def test_what_one_thread_used_stops_another(played: Played, waiting: tuple
     assert SIDE not in [suspect.key for suspect in stalled.suspects]
     assert await overdue(played) == []
     assert await proven(played.journal)
+
+
+async def test_a_look_that_does_not_know_the_budget_finds_nothing_to_do(
+    played: Played, waiting: tuple[str, int]
+) -> None:
+    row = await played.journal.thread(SIDE)
+    assert row is not None
+    facts = Facts(row.at_us + 60 * SECOND_US)
+    verdict = examine(row.control, SessionControl(budget=NOT_KNOWN), facts, last_entry_us=row.at_us, stall_us=0)
+    assert isinstance(verdict, Carried)
+    assert not has_work(row.control, facts)
 
 
 async def test_of_two_threads_that_start_at_once_only_what_fits_starts(played: Played) -> None:

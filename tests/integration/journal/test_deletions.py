@@ -1,5 +1,6 @@
 """A deleted session is gone everywhere, whatever cut the deletion off; only who did it and why stays."""
 
+import asyncio
 import hashlib
 from functools import partial
 
@@ -19,6 +20,9 @@ from turnwright.journal.transact.checkpoints import save_checkpoint
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import TurnFilter
 from turnwright.journal.transact.runs import ThreadGone
+from turnwright.journal.transact.sweeping import Suspect
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.sweeper import Sweeper, SweepSettings
 
 OTHER = ThreadKey("t", None, "agent", "kept")
 SIDE = ThreadKey("t", None, "agent", "s", "side")
@@ -195,3 +199,28 @@ async def test_wherever_a_deletion_is_cut_off_somebody_finishes_it(
     assert tombstone is not None
     assert tombstone.counts["entries"] == entries - (await sizes(sql))["entries"]
     await unfindable(full)
+
+
+class Nobody:
+    """A rouser that is never needed."""
+
+    async def rouse(self, suspect: Suspect) -> None:
+        raise AssertionError(suspect)
+
+
+async def test_the_leading_sweeper_finishes_what_was_cut_off(played: Played, driver: Driver) -> None:
+    await played.execute(SESSION, CreateSession(request_id="create"))
+    await played.execute(SESSION, DELETE)
+    sweeper = Sweeper(driver, Nobody(), Terms, SweepSettings(interval_s=0.05))
+    await sweeper.start()
+    try:
+        async with asyncio.timeout(30):
+            while not await is_erased(played):
+                await asyncio.sleep(0.01)
+    finally:
+        await sweeper.stop()
+
+
+async def is_erased(played: Played) -> bool:
+    tombstone = await read_tombstone(played.journal, SESSION)
+    return tombstone is not None and tombstone.erased_us is not None
