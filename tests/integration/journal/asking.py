@@ -1,10 +1,10 @@
 """Turns that ask people something, made as workers make them."""
 
-from tests.integration.journal.conftest import KEY, Played
+from tests.integration.journal.conftest import KEY, SESSION, Played
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import CallSpec, ClaimRun, CreateSession, Look, SetSessionBudget
-from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import ToolCall, Usage
 
 ASKS = AgentDefinition(name="agent", model="scripted:x")
@@ -24,10 +24,10 @@ async def asking(played: Played, text: str, key: ThreadKey = KEY, tool: str = "w
     return turn, question.interaction_id
 
 
-async def budget(played: Played, request_id: str, session: SessionKey = KEY.session_key, **bounds: int) -> None:
+async def budget(played: Played, request_id: str, **bounds: int) -> None:
     """Say what the session may use; it is made if need be."""
-    await played.journal.execute(session, CreateSession(request_id="create"))
-    await played.execute(session, SetSessionBudget(request_id=request_id, budget=Budget.model_validate(bounds)))
+    await played.journal.execute(SESSION, CreateSession(request_id="create"))
+    await played.execute(SESSION, SetSessionBudget(request_id=request_id, budget=Budget.model_validate(bounds)))
 
 
 async def spend(played: Played, turn: str, epoch: int, key: ThreadKey, tokens: int) -> None:

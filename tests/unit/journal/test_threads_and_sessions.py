@@ -12,12 +12,12 @@ from turnwright.journal.commands import (
     CloseThread,
     CreateSession,
     Inject,
+    LoggedCommand,
     PauseSession,
     PauseThread,
     Rejection,
     ResumeSession,
     ResumeThread,
-    SessionCommand,
     Submit,
 )
 from turnwright.journal.decide.thread_rules import INJECTED_MAX, QUEUE_TURNS_MAX
@@ -31,7 +31,7 @@ THREAD_COMMANDS: list[ClientCommand] = [
     CancelThread(request_id="r"),
     CloseThread(request_id="r"),
 ]
-SESSION_COMMANDS: list[SessionCommand] = [
+SESSION_COMMANDS: list[LoggedCommand] = [
     PauseSession(request_id="r"),
     ResumeSession(request_id="r", revision=0),
     CancelSession(request_id="r"),
@@ -47,7 +47,7 @@ def test_no_command_creates_an_unknown_session(command: ClientCommand) -> None:
 
 
 @pytest.mark.parametrize("command", SESSION_COMMANDS, ids=lambda c: type(c).__name__)
-def test_an_unknown_session_takes_no_command_but_its_creation(command: SessionCommand) -> None:
+def test_an_unknown_session_takes_no_command_but_its_creation(command: LoggedCommand) -> None:
     machine = ThreadMachine()
     rejection = machine.run_session(command)
     assert rejection is not None
