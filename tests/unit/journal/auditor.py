@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.unit.journal.audit_guard import Guard
+from tests.unit.journal.audit_ledger import Ledger
 from turnwright.journal import entries as e
 from turnwright.journal.control import SessionControl
 from turnwright.journal.entries import Entry
@@ -38,8 +40,10 @@ ATTEMPT_ONLY = frozenset({"lost", "drained"})
 class Call:
     """A tool call, from its decision to its result."""
 
+    name: str
     effect: str
     decision: str
+    deferred: bool = False
     started: int = 0
     running: int = 0
     again: int = 0
@@ -78,7 +82,11 @@ class Turn:
 
 @dataclass
 class Auditor:
-    """What has been read, and whether each of it may stand where it stands."""
+    """What has been read, and whether each of it may stand where it stands.
+
+    `settled` says of every question that is not open any more how it ended, and of which turn it was; `scopes` and
+    `over` say of questions about budgets whose it was and what was used up.
+    """
 
     turns: dict[str, Turn] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
@@ -91,6 +99,11 @@ class Auditor:
     injected: set[int] = field(default_factory=set)
     retriable: str | None = None
     session: SessionControl = field(default_factory=SessionControl)
+    settled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    scopes: dict[str, str] = field(default_factory=dict)
+    over: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    guard: Guard = field(default_factory=Guard)
+    ledger: Ledger = field(default_factory=Ledger)
 
     def read(self, entry: Entry, session: SessionControl) -> None:
         """Check one entry against everything before it, and remember it."""
@@ -100,11 +113,14 @@ class Auditor:
         assert entry.entry_id not in self.ids, f"{entry.entry_id} stands there twice"
         self.ids.add(entry.entry_id)
         self.seq, self.at_us = entry.seq, entry.at_us
+        self.ledger.read(entry, session)
         if entry.type in MOVES:
             self._moved(entry)
         rule = _RULES.get(type(entry.payload))
         if rule is not None:
             rule(self, entry, entry.payload)
+        self.guard.read(entry)
+        self.ledger.timed(entry, busy=self.active is not None and self.active.busy)
         assert sum(turn.active for turn in self.turns.values()) <= 1, "two turns are active"
 
     @property
@@ -245,9 +261,14 @@ def _decided(audit: Auditor, entry: Entry, payload: e.ToolDecided) -> None:
     turn = audit.turn(entry)
     known = turn.calls.get(payload.call_id)
     if known is None:
-        turn.calls[payload.call_id] = Call(payload.effect, payload.decision)
+        turn.calls[payload.call_id] = Call(payload.name, payload.effect, payload.decision)
         return
-    assert known.decision == "ask"
+    assert known.open
+    assert not known.running, "a call was decided about while it runs"
+    assert not known.deferred
+    asked = [about for kind, about in turn.questions.values() if kind == "approval"]
+    assert payload.call_id not in asked, "a call was decided about while its question is open"
+    assert (known.decision, payload.decision) != ("allow", "allow"), "a call was allowed twice"
     known.decision = payload.decision
 
 
@@ -258,6 +279,7 @@ def _tool_started(audit: Auditor, entry: Entry, payload: e.ToolStarted) -> None:
     assert call.open
     assert not call.running
     assert not call.unknown, "a call of unknown outcome was repeated"
+    assert not call.deferred, "a call that waits for its answer was run again"
     assert not [c for c in turn.calls.values() if c.open and c.decision == "ask"], "a sibling still asks"
     assert call.decision == "allow"
     assert payload.ordinal == call.started + 1
@@ -272,6 +294,10 @@ def _tool_finished(audit: Auditor, entry: Entry, payload: e.ToolFinished) -> Non
     if payload.outcome in ATTEMPT_ONLY:
         assert call.running == payload.ordinal
         call.running, call.unknown = 0, call.effect == "once"
+        return
+    if payload.outcome == "deferred":
+        assert call.running == payload.ordinal
+        call.running, call.deferred = 0, True
         return
     call.results += 1
     assert call.results == 1, "a call has two results"
@@ -294,11 +320,19 @@ def _asked(audit: Auditor, entry: Entry, payload: e.InteractionRequested) -> Non
     turn = audit.turn(entry)
     assert turn.active
     assert payload.interaction_id not in turn.questions
+    assert payload.interaction_id not in audit.settled, "a question was asked twice"
     turn.questions[payload.interaction_id] = (payload.kind, payload.call_id)
+    if payload.kind == "budget":
+        assert not turn.busy, "a budget asks while an operation runs"
+        audit.scopes[payload.interaction_id] = payload.asked["scope"]
+        names = ("wall_us" if name == "wall_time_s" else name for name in payload.asked["over"])
+        audit.over[payload.interaction_id] = tuple(names)
 
 
 def _answered(audit: Auditor, entry: Entry, payload: e.InteractionResolved | e.InteractionExpired) -> None:
     del audit.turn(entry).questions[payload.interaction_id]
+    how = "expired" if isinstance(payload, e.InteractionExpired) else "resolved"
+    audit.settled[payload.interaction_id] = (how, entry.turn_id or "")
 
 
 def _thread_paused(audit: Auditor, _: Entry, __: e.ThreadPaused) -> None:

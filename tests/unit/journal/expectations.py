@@ -1,8 +1,10 @@
-"""What the specification's table says of a command, from what an auditor knows of the thread."""
+"""What the specification says of a command, from what an auditor knows of the thread."""
 
 from __future__ import annotations
 
-from tests.unit.journal.auditor import Auditor, Turn
+from tests.unit.journal.audit_ledger import used_up
+from tests.unit.journal.auditor import Auditor, Call, Turn
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelTurn,
     PauseTurn,
@@ -26,6 +28,15 @@ POSSIBLE: dict[type[TurnCommand], tuple[str, ...]] = {
 }
 
 
+# How each kind of question is answered; a resolution that is not listed is no answer.
+WAYS: dict[str, tuple[str, ...]] = {
+    "approval": ("approve", "deny"),
+    "form": ("answer", "decline"),
+    "external": ("succeeded", "failed"),
+    "budget": ("raise", "fail"),
+}
+
+
 def expected(command: TurnCommand, audit: Auditor, session: SessionControl) -> str | None:
     """The code with which the command must be rejected; None when it must be accepted."""
     turn = audit.turns[command.turn_id]
@@ -36,8 +47,8 @@ def expected(command: TurnCommand, audit: Auditor, session: SessionControl) -> s
             return None if turn.pause == "none" else "already_paused"
         case ResumeTurn(revision=revision):
             return _resume(turn, revision)
-        case Respond(interaction_id=question):
-            return _respond(turn, question)
+        case Respond():
+            return _respond(turn, command, audit, session)
         case Reconcile(call_id=call_id):
             known = turn.calls.get(call_id)
             return None if known is not None and known.unknown and known.open else "not_unknown"
@@ -55,7 +66,39 @@ def _resume(turn: Turn, revision: int) -> str | None:
     return None if revision == turn.revision else "stale_revision"
 
 
-def _respond(turn: Turn, question: str) -> str | None:
-    if question not in turn.questions:
-        return "not_open"
-    return "needs_reconcile" if turn.questions[question][0] == "unknown_outcome" else None
+def _respond(turn: Turn, command: Respond, audit: Auditor, session: SessionControl) -> str | None:
+    kind, call_id = turn.questions.get(command.interaction_id, ("", None))
+    if not kind:
+        how, of_turn = audit.settled.get(command.interaction_id, ("", ""))
+        if of_turn != command.turn_id:
+            return "unknown_interaction"
+        return "expired" if how == "expired" else "already_answered"
+    if kind == "unknown_outcome":
+        return "needs_reconcile"
+    if command.resolution not in WAYS[kind]:
+        return "bad_answer"
+    match command.resolution:
+        case "approve":
+            return _approve(turn.calls[call_id or ""], call_id or "", command, audit)
+        case "raise":
+            return _raise(audit.scopes[command.interaction_id], command, audit, session)
+        case _:
+            return None
+
+
+def _approve(call: Call, call_id: str, command: Respond, audit: Auditor) -> str | None:
+    edited = command.answer.get("arguments")
+    if call.name == "refund" and edited is not None and set(edited) != {"amount"}:
+        return "invalid_arguments"
+    arguments = audit.guard.arguments[call_id] if edited is None else edited
+    return "forbidden" if audit.guard.forbids(call.name, call.effect, arguments) else None
+
+
+def _raise(scope: str, command: Respond, audit: Auditor, session: SessionControl) -> str | None:
+    if scope == "session":
+        budget, used = session.budget, audit.ledger.together
+    else:
+        budget = Budget.model_validate(command.answer.get("budget", {}))
+        used = audit.ledger.turn if scope == "turn" else audit.ledger.thread
+    over = () if budget is None else used_up(budget, used, audit.over[command.interaction_id])
+    return "still_over_budget" if over else None

@@ -5,17 +5,19 @@ Rule: people command what they like, when they like; what can change something t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import SearchStrategy as Strategy
 
+from tests.unit.journal.agent import may
 from tests.unit.journal.expectations import expected
-from tests.unit.journal.policies import Kind, asking
-from tests.unit.journal.scene import Settled, definition
+from tests.unit.journal.scene import definition
+from tests.unit.journal.scene_people import Settled
 from tests.unit.journal.thread_machine import ThreadMachine
 from tests.unit.journal.world import World
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelSession,
     CancelThread,
@@ -26,6 +28,7 @@ from turnwright.journal.commands import (
     CreateSession,
     IfBusy,
     Inject,
+    LoggedCommand,
     Look,
     PauseSession,
     PauseThread,
@@ -36,7 +39,6 @@ from turnwright.journal.commands import (
     ResumeThread,
     ResumeTurn,
     RetryTurn,
-    SessionCommand,
     Steer,
     Submit,
     TurnCommand,
@@ -49,6 +51,21 @@ from turnwright.journal.messages import user
 TURN_KINDS = ("steer", "pause", "resume", "resume_stale", "cancel", "retry", "respond", "reconcile")
 THREAD_KINDS = ("pause", "resume", "resume", "resume", "resume_stale")
 TURNS_QUEUED = 4
+ANSWERS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "approval": [
+        *[("approve", {}), ("approve", {}), ("deny", {})],
+        ("approve", {"arguments": {"to": "eve"}}),
+        ("approve", {"arguments": {"to": "bea"}}),
+        ("approve", {"arguments": {"amount": 2}}),
+        ("approve", {"always": True}),
+        ("deny", {"always": True}),
+        ("answer", {"value": 1}),
+    ],
+    "form": [("answer", {"value": 1}), ("answer", {}), ("decline", {}), ("approve", {})],
+    "external": [("succeeded", {"output": "x"}), ("failed", {}), ("answer", {})],
+    "budget": [("raise", {}), ("raise", {}), ("raise", {"budget": {"steps": 2}}), ("fail", {}), ("approve", {})],
+    "unknown_outcome": [("approve", {})],
+}
 
 settlements: Strategy[Settled] = st.sampled_from(["succeeded", "failed", "run_again"])
 rarely = st.integers(0, 40).map(lambda n: n == 7)
@@ -79,17 +96,19 @@ class PeopleOfAThread(RuleBasedStateMachine):
     # -- the setting ------------------------------------------------------------------------------
 
     @initialize(
-        asks=st.booleans(), deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from([None, "approve"]),
-        kind=st.sampled_from(["approval", "form"]), limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
+        asks=st.sampled_from([(), (), ("send",), ("send", "look"), ("*(to=eve)",)]),
+        deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from(["expired", "approve"]),
+        limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
     )  # fmt: skip
     def begin(
-        self, asks: bool, deadline_s: float | None, on_expiry: str | None, kind: Kind, limits: dict[str, float]
+        self,
+        asks: tuple[str, ...],
+        deadline_s: float | None,
+        on_expiry: Literal["expired", "approve"],
+        limits: dict[str, Any],
     ) -> None:
-        self.agent = definition(**limits)
-        if asks:
-            policy = asking("send", "look", kind=kind, deadline_s=deadline_s, on_expiry=on_expiry)
-            self.machine.policy = policy
-        self.submit("enqueue", None)
+        self.agent = definition(may(ask=asks), deadline_s=deadline_s, on_expiry=on_expiry, **limits)
+        self.submit("enqueue", None, None)
 
     # -- people -------------------------------------------------------------------------------------
 
@@ -97,13 +116,13 @@ class PeopleOfAThread(RuleBasedStateMachine):
     @rule(
         if_busy=st.sampled_from([*["enqueue"] * 4, "reject", "interrupt"]),
         on_failure=st.sampled_from([None, "hold", "continue"]),
+        budget=st.sampled_from([None, None, None, Budget(steps=1), Budget(tool_calls=1)]),
     )
-    def submit(self, if_busy: IfBusy, on_failure: OnFailure | None) -> None:
+    def submit(self, if_busy: IfBusy, on_failure: OnFailure | None, budget: Budget | None) -> None:
         request = self.new("submit")
         turn = turn_id(self.machine.key, request)
-        self.world.do(
-            Submit(request_id=request, turn_id=turn, input=user("do"), if_busy=if_busy, on_failure=on_failure)
-        )
+        how: dict[str, Any] = {"if_busy": if_busy, "on_failure": on_failure, "budget": budget}
+        self.world.do(Submit(request_id=request, turn_id=turn, input=user("do"), **how))
 
     @precondition(lambda self: not self.machine.control.injected)
     @rule()
@@ -152,9 +171,11 @@ class PeopleOfAThread(RuleBasedStateMachine):
             case "retry":
                 return RetryTurn(**it)
             case "respond":
-                question = data.draw(st.sampled_from([*audited.questions, "q-none"]))
-                resolution = data.draw(st.sampled_from(["approve", "deny"]))
-                return Respond(**it, interaction_id=question, resolution=resolution, answer={"value": 1})
+                older = [*self.world.auditor.settled][-2:] if data.draw(st.integers(0, 3)) == 0 else []
+                question = data.draw(st.sampled_from([*audited.questions, *older] or ["q-none"]))
+                kind, _ = audited.questions.get(question, ("approval", None))
+                resolution, answer = data.draw(st.sampled_from(ANSWERS[kind]))
+                return Respond(**it, interaction_id=question, resolution=resolution, answer=answer)
             case _:
                 called = data.draw(st.sampled_from([*list(audited.calls)[-3:], "c-none"]))
                 return Reconcile(**it, call_id=called, outcome=data.draw(settlements))
@@ -178,7 +199,7 @@ class PeopleOfAThread(RuleBasedStateMachine):
         kind = "cancel" if end else "close" if close else kind
         request = self.new(kind)
         revision = self.machine.session.pause.revision
-        commands: dict[str, SessionCommand] = {
+        commands: dict[str, LoggedCommand] = {
             "pause": PauseSession(request_id=request),
             "resume": ResumeSession(request_id=request, revision=revision),
             "resume_stale": ResumeSession(request_id=request, revision=revision - 1),

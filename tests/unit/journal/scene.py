@@ -1,201 +1,45 @@
 """A scene for examples: a thread with people, runs and workers, in few words.
 
-Rule: every method carries out one command and gives its `Step`; `must` and `refused` say what is expected of it.
+Rule: every method carries out one command and gives its `Step`; `must` and `refused` say what is expected of it. A
+worker that claims a call brings what it knows of it, as in production: the tool's spec and the arguments it has read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import count
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from tests.unit.journal.thread_machine import Step, ThreadMachine
-from turnwright.journal.agents import AgentDefinition, Limits, ToolSpec
+from tests.unit.journal.agent import SPECS, USAGE, call, definition
+from tests.unit.journal.scene_people import People, must, no_rules, refused, rules
+from tests.unit.journal.thread_machine import Step
+from turnwright.journal.budgets import Used
 from turnwright.journal.commands import (
-    CallSpec,
-    CancelSession,
-    CancelThread,
-    CancelTurn,
+    Ask,
     ClaimRun,
-    ClientCommand,
-    CreateSession,
     FailModel,
     FinishTool,
-    IfBusy,
-    Inject,
     InterruptModel,
     Look,
-    PauseSession,
-    PauseThread,
-    PauseTurn,
-    Reconcile,
     RequestModel,
-    Respond,
     RespondModel,
-    ResumeSession,
-    ResumeThread,
-    ResumeTurn,
-    RetryTurn,
-    RunCommand,
     SettleCall,
     StartTool,
-    Steer,
-    Submit,
 )
-from turnwright.journal.control import ActiveTurn, CallOperation
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
-from turnwright.journal.entries.turn import OnFailure
-from turnwright.journal.ids import turn_id
-from turnwright.journal.messages import Block, Text, ToolCall, Usage, user
-from turnwright.journal.state_parts import PermissionState
-from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.messages import Block, Text, ToolCall, Usage
+from turnwright.journal.permissions.facts import CallFacts
 
-TOOLS = (
-    ToolSpec(name="look", effect="read"),
-    ToolSpec(name="put", effect="idempotent"),
-    ToolSpec(name="send", effect="once"),
-    ToolSpec(name="wire", effect="once", reconcilable=True),
-)
-SPECS = {tool.name: CallSpec(tool.effect, tool.reconcilable) for tool in TOOLS}
-USAGE = Usage(requests=1, input_tokens=10, output_tokens=5)
-Settled = Literal["succeeded", "failed", "run_again"]
-
-
-def definition(**limits: float) -> AgentDefinition:
-    """An agent with a tool of each kind, which may use them unasked, and these limits."""
-    unasked = PermissionState(mode="bypass")
-    limited = Limits.model_validate(limits)
-    return AgentDefinition(name="helper", model="scripted", tools=TOOLS, limits=limited, permissions=unasked)
-
-
-def call(name: str, provider_id: str = "call_0", **arguments: object) -> ToolCall:
-    """A call as a model makes it."""
-    return ToolCall(id=provider_id, name=name, arguments=arguments)
-
-
-def must(step: Step) -> Step:
-    """The step, which was accepted."""
-    assert step.rejection is None, step.rejection
-    return step
-
-
-def refused(step: Step) -> str:
-    """The code with which the step was rejected; nothing but what was due anyway was recorded."""
-    assert step.rejection is not None, step.types
-    assert step.decided == ()
-    return step.rejection.code
+__all__ = ["SPECS", "USAGE", "Scene", "call", "definition", "must", "no_rules", "refused", "rules"]
 
 
 @dataclass
-class Scene:
+class Scene(People):
     """A thread of an existing session, and the run and worker that act unless others are named."""
 
-    machine: ThreadMachine = field(default_factory=ThreadMachine)
-    agent: AgentDefinition = field(default_factory=definition)
-    turn: str = ""
-    worker: str = "w1"
-    _numbers: count[int] = field(default_factory=lambda: count(1))
-
-    def __post_init__(self) -> None:
-        assert self.machine.run_session(CreateSession(request_id="create")) is None
-
-    # -- what is seen ---------------------------------------------------------------------------
-
-    @property
-    def status(self) -> TurnStatus:
-        return self.machine.turns[self.turn]
-
-    @property
-    def active(self) -> ActiveTurn:
-        active = self.machine.control.active
-        assert active is not None
-        return active
-
-    @property
-    def calls(self) -> tuple[CallOperation, ...]:
-        return self.active.calls
-
-    def types(self, turn: str | None = None) -> list[str]:
-        """The types of all of a turn's entries, or of the whole thread."""
-        return [e.type for e in self.machine.entries if turn is None or e.turn_id == turn]
-
-    def next_id(self, what: str) -> str:
-        return f"{what}-{next(self._numbers)}"
-
-    def run(self, command: ClientCommand | RunCommand) -> Step:
-        return self.machine.run(command)
-
-    def wait(self, seconds: float) -> None:
-        self.machine.clock_us += round(seconds * 1_000_000)
-
-    # -- people -----------------------------------------------------------------------------------
-
-    def submit(self, text: str = "task", *, if_busy: IfBusy = "enqueue", on_failure: OnFailure | None = None) -> Step:
-        request = self.next_id("submit")
-        turn = turn_id(self.machine.key, request)
-        step = self.run(
-            Submit(request_id=request, turn_id=turn, input=user(text), if_busy=if_busy, on_failure=on_failure)
-        )
-        if step.accepted:
-            self.turn = turn
-        return step
-
-    def steer(self, text: str = "also this") -> Step:
-        return self.run(Steer(request_id=self.next_id("steer"), turn_id=self.turn, message=user(text)))
-
-    def inject(self, text: str = "material") -> Step:
-        return self.run(Inject(request_id=self.next_id("inject"), message=user(text)))
-
-    def pause(self) -> Step:
-        return self.run(PauseTurn(request_id=self.next_id("pause"), turn_id=self.turn))
-
-    def resume(self, revision: int | None = None) -> Step:
-        known = self.status.revision if revision is None else revision
-        return self.run(ResumeTurn(request_id=self.next_id("resume"), turn_id=self.turn, revision=known))
-
-    def cancel(self) -> Step:
-        return self.run(CancelTurn(request_id=self.next_id("cancel"), turn_id=self.turn))
-
-    def retry(self) -> Step:
-        return self.run(RetryTurn(request_id=self.next_id("retry"), turn_id=self.turn))
-
-    def respond(self, resolution: str = "approve", *, question: str | None = None, reason: str | None = None) -> Step:
-        asked = self.active.interactions[0].interaction_id if question is None else question
-        return self.run(
-            Respond(
-                request_id=self.next_id("respond"),
-                turn_id=self.turn,
-                interaction_id=asked,
-                resolution=resolution,
-                reason=reason,
-            )
-        )
-
-    def reconcile(self, call_id: str, outcome: Settled) -> Step:
-        return self.run(
-            Reconcile(request_id=self.next_id("reconcile"), turn_id=self.turn, call_id=call_id, outcome=outcome)
-        )
-
-    def pause_thread(self) -> Step:
-        return self.run(PauseThread(request_id=self.next_id("pause-thread")))
-
-    def resume_thread(self, revision: int | None = None) -> Step:
-        known = self.machine.control.pause.revision if revision is None else revision
-        return self.run(ResumeThread(request_id=self.next_id("resume-thread"), revision=known))
-
-    def cancel_thread(self) -> Step:
-        return self.run(CancelThread(request_id=self.next_id("cancel-thread")))
-
-    def pause_session(self) -> None:
-        assert self.machine.run_session(PauseSession(request_id=self.next_id("pause-session"))) is None
-
-    def resume_session(self) -> None:
-        known = self.machine.session.pause.revision
-        command = ResumeSession(request_id=self.next_id("resume-session"), revision=known)
-        assert self.machine.run_session(command) is None
-
-    def cancel_session(self) -> None:
-        assert self.machine.run_session(CancelSession(request_id=self.next_id("cancel-session"))) is None
+    def asked_for(self, call_id: str) -> ToolCall:
+        """A call as the state holds it now."""
+        calls = (c for message in reversed(self.machine.state.context) for c in message.calls)
+        return next((c for c in calls if c.id == call_id), ToolCall(id=call_id, name="no such call"))
 
     # -- runs and workers ---------------------------------------------------------------------------
 
@@ -215,7 +59,13 @@ class Scene:
         return self.run(Look(turn_id=self.turn, epoch=self.machine.control.epoch))
 
     def request(
-        self, *, epoch: int | None = None, step: int | None = None, nonce: str | None = None, run: str = ""
+        self,
+        *,
+        epoch: int | None = None,
+        step: int | None = None,
+        nonce: str | None = None,
+        run: str = "",
+        reserve: int = 0,
     ) -> Step:
         """The worker claims the step's model call."""
         active = self.machine.control.active
@@ -228,11 +78,18 @@ class Scene:
                 step=due if step is None else step,
                 nonce=self.next_id("nonce") if nonce is None else nonce,
                 presence=self.worker,
+                reserve=Used(tokens=reserve),
             )
         )
 
     def respond_model(
-        self, *blocks: Block, ordinal: int = 1, step: int | None = None, epoch: int | None = None, usage: Usage = USAGE
+        self,
+        *blocks: Block,
+        ordinal: int = 1,
+        step: int | None = None,
+        epoch: int | None = None,
+        usage: Usage = USAGE,
+        facts: tuple[CallFacts, ...] = (),
     ) -> Step:
         """An attempt brings an answer: `blocks`, or plain text that ends the turn."""
         return self.run(
@@ -244,6 +101,7 @@ class Scene:
                 blocks=blocks or (Text(text="done"),),
                 usage=usage,
                 tools=SPECS,
+                facts=facts,
             )
         )
 
@@ -282,8 +140,17 @@ class Scene:
             )
         )
 
-    def start(self, call_id: str, *, nonce: str | None = None, epoch: int | None = None) -> Step:
-        """The worker claims a call."""
+    def start(
+        self,
+        call_id: str,
+        *,
+        nonce: str | None = None,
+        epoch: int | None = None,
+        arguments: dict[str, object] | None = None,
+        facts: CallFacts | None = None,
+    ) -> Step:
+        """The worker claims a call, with the arguments that the state holds unless told otherwise."""
+        asked = self.asked_for(call_id)
         return self.run(
             StartTool(
                 turn_id=self.turn,
@@ -292,6 +159,9 @@ class Scene:
                 nonce=self.next_id("nonce") if nonce is None else nonce,
                 presence=self.worker,
                 call_id=call_id,
+                spec=SPECS.get(asked.name),
+                facts=facts,
+                arguments=asked.arguments if arguments is None else arguments,
             )
         )
 
@@ -303,8 +173,7 @@ class Scene:
         ordinal: int = 1,
         step: int | None = None,
         text: str = "result",
-        effect_unknown: bool = False,
-        duration_ms: int = 0,
+        **more: Any,  # noqa: ANN401 - further fields of the command
     ) -> Step:
         """An attempt of a call ends."""
         return self.run(
@@ -316,10 +185,23 @@ class Scene:
                 call_id=call_id,
                 outcome=outcome,
                 output=(Text(text=text),) if outcome in ("success", "error") else (),
-                effect_unknown=effect_unknown,
-                duration_ms=duration_ms,
+                **more,
             )
         )
+
+    def ask(
+        self,
+        call_id: str,
+        kind: Literal["form", "external"] = "form",
+        *,
+        ordinal: int = 1,
+        deadline_s: float | None = None,
+        schema: dict[str, Any] | None = None,
+    ) -> Step:
+        """An attempt of a call ends with a question."""
+        asked = {"prompt": "which one?"} | ({} if schema is None else {"schema": schema})
+        asks = Ask(kind, asked, deadline_s)
+        return self.finish(call_id, "deferred", ordinal=ordinal, asks=asks)
 
     def settle_call(
         self,
@@ -361,11 +243,18 @@ class Scene:
         must(self.request())
         return self
 
-    def calling(self, *names: str) -> list[str]:
-        """A running turn whose model asked for these tools; gives the calls' ids."""
+    def calling(self, *calls: str | ToolCall) -> list[str]:
+        """A running turn whose model asked for these tools; gives the ids of the calls that may still run."""
         self.thinking()
-        must(self.respond_model(*(call(name) for name in names)))
+        must(self.respond_model(*(call(c) if isinstance(c, str) else c for c in calls)))
         return [c.call_id for c in self.calls]
+
+    def deferred(self, kind: Literal["form", "external"] = "form", name: str = "send") -> str:
+        """A turn that waits for the answer to a question of its only call; gives the call's id."""
+        (call_id,) = self.calling(name)
+        must(self.start(call_id))
+        must(self.ask(call_id, kind))
+        return call_id
 
     def unknown(self, name: str = "send") -> str:
         """A running turn with a call that started and whose worker died; gives the call's id."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.journal import policies
+from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must, refused
 from turnwright.journal.entries import ToolFinished, ToolLate, TurnCancelled
 from turnwright.journal.facts import Facts
@@ -53,8 +53,7 @@ def test_a_second_cancel_is_accepted_without_effect() -> None:
 
 
 def test_a_cancel_with_an_open_approval_closes_it_and_answers_its_call() -> None:
-    scene = Scene()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=asking("send"))
     scene.calling("send")
     step = must(scene.cancel())
     assert step.types == ["turn.cancel_requested", "tool.finished", "interaction.resolved", "turn.cancelled"]

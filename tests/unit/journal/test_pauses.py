@@ -2,15 +2,14 @@
 
 import pytest
 
-from tests.unit.journal import policies
+from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must, refused
 from turnwright.journal.actions import Park, Work
 from turnwright.journal.messages import Text
 
 
 def waiting() -> Scene:
-    scene = Scene()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=asking("send"))
     scene.calling("send")
     return scene
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy as Strategy
 
-from tests.unit.journal.people import PeopleOfAThread
+from tests.unit.journal.administrators import AdministratorsOfAThread, ops
 from tests.unit.journal.scene import SPECS, USAGE, call
 from tests.unit.journal.thread_machine import Step
 from tests.unit.journal.well_behaved import WellBehaved
 from tests.unit.journal.world import Attempt, check_request
 from turnwright.journal.actions import Delay, ModelOp, Op, ReconcileOp, ToolOp, Work
 from turnwright.journal.commands import (
+    Ask,
     ClaimRun,
     FailModel,
     FinishTool,
@@ -34,7 +35,7 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.decide.retry_policy import POLICY
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
-from turnwright.journal.messages import Block, Text
+from turnwright.journal.messages import Block, Text, ToolCall
 
 PRESENCES = ("w1", "w2", "w3")
 TOOLS = (*SPECS, "no such tool")
@@ -45,12 +46,14 @@ hook_outcomes: Strategy[HookOutcome] = st.sampled_from(["succeeded", "failed", "
 reasons: Strategy[InterruptReason] = st.sampled_from(["cancelled", "lost", "drained"])
 failures: Strategy[FailureClass] = st.sampled_from(sorted(POLICY))
 outcomes: Strategy[ToolOutcome] = st.sampled_from(
-    [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained"]
+    [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained", "deferred", "deferred"]
 )
+people: Strategy[dict[str, Any]] = st.sampled_from([*[{"to": "bea"}] * 3, {"to": "eve"}])
+kinds_of_asks: Strategy[Literal["form", "external"]] = st.sampled_from(["form", "external"])
 seconds = st.sampled_from([-5.0, 0.1, 1.0, 30.0, 200.0])
 
 
-class ThreadHistories(PeopleOfAThread):
+class ThreadHistories(AdministratorsOfAThread):
     """Random histories of one thread: its people, a worker that gets on with it, and everybody who does not."""
 
     # -- a worker that gets on with it ----------------------------------------------------------------
@@ -70,9 +73,9 @@ class ThreadHistories(PeopleOfAThread):
             elif queue:
                 self._claim(queue[0].turn_id)
 
-    go_on = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
-    go_on_too = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
-    go_on_again = rule(data=st.data(), moves=st.integers(1, 6))(_go_on)
+    go_on = rule(data=st.data(), moves=st.integers(3, 12))(_go_on)
+    go_on_too = rule(data=st.data(), moves=st.integers(3, 12))(_go_on)
+    go_on_again = rule(data=st.data(), moves=st.integers(3, 12))(_go_on)
 
     def _somebody_helps(self, data: st.DataObject) -> None:
         """What keeps the thread from going on is answered, lifted or tried again."""
@@ -115,10 +118,16 @@ class ThreadHistories(PeopleOfAThread):
             case ModelOp():
                 return self.world.do(RequestModel(**where, **claim))
             case ToolOp(_, call_id, _):
-                return self.world.do(StartTool(**where, **claim, call_id=call_id))
+                return self.world.do(StartTool(**where, **claim, call_id=call_id, **self._known_of(call_id, data)))
             case ReconcileOp(_, call_id, ordinal):
                 outcome = data.draw(hook_outcomes)
                 return self.world.do(SettleCall(**where, ordinal=ordinal, call_id=call_id, outcome=outcome))
+
+    def _known_of(self, call_id: str, data: st.DataObject) -> dict[str, Any]:
+        """What a worker has read of a call; rarely it is not what was decided about."""
+        asked = next(c for m in self.machine.state.context for c in m.calls if c.id == call_id)
+        other = data.draw(st.integers(0, 15)) == 0
+        return {"spec": SPECS[asked.name], "arguments": data.draw(people) if other else asked.arguments}
 
     def _claim(self, target: str, *, back: int = 0, knows: bool = True) -> None:
         self.world.do(
@@ -161,7 +170,7 @@ class ThreadHistories(PeopleOfAThread):
             self.world.do(RequestModel(**where, **claim))
             return
         chosen = data.draw(st.sampled_from(active.calls))
-        self.world.do(StartTool(**where, **claim, call_id=chosen.call_id))
+        self.world.do(StartTool(**where, **claim, call_id=chosen.call_id, **self._known_of(chosen.call_id, data)))
         ordinal = max(1, chosen.ordinal - back)
         self.world.do(SettleCall(**where, ordinal=ordinal, call_id=chosen.call_id, outcome=outcome))
 
@@ -181,7 +190,8 @@ class ThreadHistories(PeopleOfAThread):
         match data.draw(st.sampled_from(["respond"] * 6 + ["fail", "interrupt"])):
             case "respond":
                 names = data.draw(st.lists(st.sampled_from(TOOLS), min_size=data.draw(st.integers(0, 1)), max_size=3))
-                blocks: tuple[Block, ...] = (Text(text="words"), *(call(name) for name in names))
+                calls = [self._call(name, data) for name in names]
+                blocks: tuple[Block, ...] = (Text(text="words"), *calls)
                 return RespondModel(**it, blocks=blocks, usage=USAGE, tools=SPECS)
             case "fail":
                 failure = data.draw(failures)
@@ -191,12 +201,19 @@ class ThreadHistories(PeopleOfAThread):
                 reason = data.draw(reasons)
                 return InterruptModel(**it, reason=reason, partial=(Text(text="wo"), call("send")), usage=USAGE)
 
+    def _call(self, name: str, data: st.DataObject) -> ToolCall:
+        return call(name, amount=1) if name == "refund" else call(name, **data.draw(people))
+
     def _tool_report(self, attempt: Attempt, data: st.DataObject) -> FinishTool:
         outcome = data.draw(outcomes)
         unsure = outcome == "interrupted" and data.draw(st.booleans())
-        return FinishTool(
-            **self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, effect_unknown=unsure, duration_ms=5
-        )
+        more: dict[str, Any] = {"effect_unknown": unsure, "duration_ms": 5}
+        if outcome == "deferred":
+            deadline_s = data.draw(st.sampled_from([None, 20.0]))
+            more["asks"] = Ask(data.draw(kinds_of_asks), {"prompt": "which?"}, deadline_s)
+        elif data.draw(st.integers(0, 4)) == 0:
+            more["ops"] = tuple(data.draw(st.lists(ops, min_size=1, max_size=2)))
+        return FinishTool(**self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, **more)
 
     def _of(self, attempt: Attempt) -> dict[str, Any]:
         return {
@@ -242,7 +259,6 @@ class ThreadHistories(PeopleOfAThread):
         self.world.check_everything()
         check_request(self.machine.state)
         machine = self.machine.copy()
-        machine.policy = lambda drafts, _: drafts
         WellBehaved(machine, calls_per_answer=self.number % 4).drain()
         assert all(turn.finished for turn in machine.turns.values())
         for entry in machine.entries[len(self.machine.entries) :]:
@@ -252,7 +268,7 @@ class ThreadHistories(PeopleOfAThread):
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TestThreadHistories = ThreadHistories.TestCase
 TestThreadHistories.settings = settings(
-    max_examples=150, stateful_step_count=50, deadline=None, suppress_health_check=QUIET
+    max_examples=400, stateful_step_count=50, deadline=None, suppress_health_check=QUIET
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.journal import policies
+from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must, refused
 from turnwright.journal.actions import ReconcileOp, ToolOp, Work
 from turnwright.journal.agents import Effect
@@ -212,8 +212,7 @@ def test_a_result_of_an_attempt_that_never_claimed_is_refused(ordinal: int) -> N
 
 
 def test_a_call_that_was_never_started_takes_no_result() -> None:
-    scene = Scene()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=asking("send"))
     (call_id,) = scene.calling("send")
     assert refused(scene.finish(call_id)) == "no_claim"
     assert scene.status.phase == "waiting"
@@ -245,7 +244,7 @@ def test_more_calls_than_a_step_may_make_are_refused_one_by_one() -> None:
     scene = Scene().thinking()
     must(scene.respond_model(*(call("look") for _ in range(CALLS_PER_STEP_MAX + 2))))
     decided = [e.payload for e in scene.machine.entries if isinstance(e.payload, ToolDecided)]
-    assert [payload.source for payload in decided[-3:]] == ["no_policy", "too_many_calls", "too_many_calls"]
+    assert [payload.source for payload in decided[-3:]] == ["read", "too_many_calls", "too_many_calls"]
     assert len(scene.calls) == CALLS_PER_STEP_MAX
     assert len(results(scene)) == 2
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.journal import policies
+from tests.unit.journal import agent
 from tests.unit.journal.scene import Scene, call, must
 from tests.unit.journal.thread_machine import Step
 from tests.unit.journal.turn_table import COMMANDS, STATES, TABLE
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelTurn,
     PauseTurn,
@@ -51,8 +52,7 @@ def paused() -> Scene:
 
 def asking() -> Scene:
     """A question is open and the turn does not wait yet: the answer that asks came from an older run's attempt."""
-    scene = Scene().thinking()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=agent.asking("send")).thinking()
     older = scene.machine.control.epoch
     must(scene.claim())
     must(scene.respond_model(call("send"), epoch=older))
@@ -72,8 +72,7 @@ def asking_busy() -> Scene:
 
 
 def waiting(*names: str) -> Scene:
-    scene = Scene()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=agent.asking("send"))
     scene.calling(*(names or ("send",)))
     assert scene.status.phase == "waiting"
     return scene
@@ -88,6 +87,44 @@ def waiting_paused() -> Scene:
 def answered_paused() -> Scene:
     scene = waiting_paused()
     must(scene.respond())
+    return scene
+
+
+def deferred() -> Scene:
+    """A tool ended with a question to a person."""
+    scene = Scene()
+    scene.deferred()
+    assert scene.status.phase == "waiting"
+    return scene
+
+
+def deferred_paused() -> Scene:
+    scene = deferred()
+    must(scene.pause())
+    return scene
+
+
+def deferred_busy() -> Scene:
+    """A sibling of the call that asks still runs."""
+    scene = Scene()
+    asking, reading = scene.calling("send", "look")
+    must(scene.start(asking))
+    must(scene.start(reading))
+    must(scene.ask(asking))
+    return scene
+
+
+def over_budget() -> Scene:
+    scene = Scene()
+    must(scene.submit(budget=Budget(steps=0)))
+    must(scene.claim())
+    assert scene.status.phase == "waiting"
+    return scene
+
+
+def over_budget_paused() -> Scene:
+    scene = over_budget()
+    must(scene.pause())
     return scene
 
 
@@ -144,6 +181,11 @@ MAKE: dict[str, Callable[[], Scene]] = {
     "waiting_two": lambda: waiting("send", "send"),
     "waiting_paused": waiting_paused,
     "answered_paused": answered_paused,
+    "deferred": deferred,
+    "deferred_paused": deferred_paused,
+    "deferred_busy": deferred_busy,
+    "over_budget": over_budget,
+    "over_budget_paused": over_budget_paused,
     "unknown": unknown,
     "unknown_paused": unknown_paused,
     "cancelling": cancelling,
@@ -154,9 +196,16 @@ MAKE: dict[str, Callable[[], Scene]] = {
 }
 
 
-def open_question(scene: Scene) -> str:
-    active = scene.machine.control.active
-    return active.interactions[0].interaction_id if active and active.interactions else "q-none"
+YES = {"approval": "approve", "form": "answer", "budget": "raise", "unknown_outcome": "approve"}
+
+
+def say_yes(scene: Scene) -> Step:
+    """Answer the first open question, or the last one of all if none is open."""
+    active, asked = scene.machine.control.active, list(scene.machine.asked)
+    if active is not None and active.interactions:
+        question = active.interactions[0]
+        return scene.respond(YES[question.kind], question=question.interaction_id)
+    return scene.respond(question=asked[-1] if asked else "q-none")
 
 
 def some_call(scene: Scene) -> str:
@@ -170,7 +219,7 @@ DO: dict[str, Callable[[Scene], Step]] = {
     "resume": lambda s: s.resume(),
     "resume_stale": lambda s: s.resume(s.status.revision - 1),
     "cancel": lambda s: s.cancel(),
-    "respond": lambda s: s.respond(question=open_question(s)),
+    "respond": say_yes,
     "respond_other": lambda s: s.respond(question="q-of-somebody-else"),
     "reconcile": lambda s: s.reconcile(some_call(s), "succeeded"),
     "retry": lambda s: s.retry(),

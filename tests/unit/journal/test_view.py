@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.journal import policies
+from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must
 from tests.unit.journal.world import check_pairs, check_request
 from turnwright.journal.agent_state import AgentState
@@ -45,8 +45,7 @@ def test_a_result_that_is_there_is_the_one_that_is_shown(context: tuple[Message,
 
 
 def test_a_denial_is_stored_as_it_happened_and_shown_as_the_persons_choice() -> None:
-    scene = Scene()
-    scene.machine.policy = policies.asking("send")
+    scene = Scene(agent=asking("send"))
     scene.calling("send")
     must(scene.respond("deny", reason="not today"))
     (stored,) = [r for m in scene.machine.state.context for r in m.results]

@@ -6,37 +6,48 @@ memory of requests, and remembers for each step what it did. What a store does m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from turnwright.journal.actions import Action, Stop
 from turnwright.journal.advance import Advanced, advance, fold_drafts
 from turnwright.journal.agent_state import AgentState, empty_state
+from turnwright.journal.budgets import Used
 from turnwright.journal.commands import (
     CancelThread,
+    ChangeState,
     ClaimRun,
     ClientCommand,
     CloseThread,
+    FinishTool,
+    LoggedCommand,
     Rejection,
+    Respond,
     RunCommand,
-    SessionCommand,
+    UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide, decide_session
-from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
+from turnwright.journal.entries import (
+    Draft,
+    Entry,
+    InteractionExpired,
+    InteractionRequested,
+    InteractionResolved,
+    ModelLate,
+    ToolLate,
+)
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
-from turnwright.journal.facts import Facts
+from turnwright.journal.facts import Facts, QuestionRow
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.settle import settle
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
 KEY = ThreadKey("acme", "ann", "helper", "s-1")
 BEGIN_US = 1_700_000_000_000_000
-
-Policy = Callable[[list[Draft], int], list[Draft]]
-"""What may be put between a decision and its commit, given the time: a permission policy that asks."""
+NEED_STATE = ChangeState | UpdateState | FinishTool
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,11 @@ class Step:
 
 @dataclass
 class ThreadMachine:
-    """A thread, its session, the clock, and who is known to be gone."""
+    """A thread, its session, the clock, and who is known to be gone.
+
+    `questions` and `asked` are the rows of questions and what their entries say, `elsewhere` is what the session's
+    other threads used and reserved.
+    """
 
     key: ThreadKey = KEY
     clock_us: int = BEGIN_US
@@ -80,7 +95,9 @@ class ThreadMachine:
     dead: set[str] = field(default_factory=set)
     lapsed: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)
-    policy: Policy = lambda drafts, _: drafts
+    questions: dict[str, QuestionRow] = field(default_factory=dict)
+    asked: dict[str, InteractionRequested] = field(default_factory=dict)
+    elsewhere: Used = field(default_factory=Used)
 
     @property
     def now_us(self) -> int:
@@ -104,7 +121,7 @@ class ThreadMachine:
         facts = facts.after(draft.at(self.control.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
         decision = decide(control, session, facts, command)
         rejection = decision if isinstance(decision, Rejection) else None
-        drafts = [] if isinstance(decision, Rejection) else self.policy(self._unknown(decision), facts.now_us)
+        drafts = [] if isinstance(decision, Rejection) else self._unknown(decision)
         control = fold_drafts(control, drafts, facts.now_us)
         authority = _authority(control, command)
         advanced = self._advance(control, facts, command, rejection, authority=authority)
@@ -119,7 +136,7 @@ class ThreadMachine:
             authority=authority,
         )
 
-    def run_session(self, command: SessionCommand) -> Rejection | None:
+    def run_session(self, command: LoggedCommand) -> Rejection | None:
         """Carry out a command on the session."""
         decision = decide_session(self.session, command)
         if isinstance(decision, Rejection):
@@ -135,6 +152,8 @@ class ThreadMachine:
         queue = self.queue
         doomed = [turn for turn in queue if turn.session_seq < self.session.cancelled_seq]
         concerned = queue if isinstance(command, CancelThread | CloseThread) else doomed
+        question = command.interaction_id if isinstance(command, Respond) else ""
+        bounded = self.session.budget is not None
         return Facts(
             now_us=self.now_us,
             dead=frozenset(self.dead),
@@ -143,6 +162,10 @@ class ThreadMachine:
             turn=self.turns.get(getattr(command, "turn_id", "")),
             front=queue[0] if queue else None,
             queue=tuple(concerned),
+            question=self.questions.get(question),
+            asked=self.asked.get(question),
+            state=self.state if isinstance(command, NEED_STATE) else None,
+            elsewhere=self.elsewhere if bounded else None,
         )
 
     def copy(self) -> ThreadMachine:
@@ -156,6 +179,8 @@ class ThreadMachine:
             dead=set(self.dead),
             lapsed=set(self.lapsed),
             expired=set(self.expired),
+            questions=dict(self.questions),
+            asked=dict(self.asked),
         )
 
     def _known(self, command: ClientCommand | RunCommand) -> Step | None:
@@ -195,6 +220,9 @@ class ThreadMachine:
             self.control = evolve_control(self.control, entry)
             self.state = evolve_state(self.state, entry)
             project(self.turns, entry)
+            project_question(self.questions, entry)
+            if isinstance(entry.payload, InteractionRequested):
+                self.asked[entry.payload.interaction_id] = entry.payload
         return tuple(self.entries[begin:])
 
 
@@ -204,6 +232,22 @@ def project(turns: dict[str, TurnStatus], entry: Entry) -> None:
         return
     begun = begin_status(entry)
     turns[entry.turn_id] = begun if begun is not None else evolve_status(turns[entry.turn_id], entry)
+
+
+def project_question(questions: dict[str, QuestionRow], entry: Entry) -> None:
+    """Fold an entry into the row of its question."""
+    match entry.payload:
+        case InteractionRequested(interaction_id=asked):
+            questions[asked] = QuestionRow(asked, entry.turn_id or "", "open")
+        case InteractionResolved(interaction_id=asked, resolution="cancelled"):
+            questions[asked] = replace(questions[asked], state="cancelled", resolution="cancelled")
+        case InteractionResolved(interaction_id=asked, resolution=resolution, principal=principal):
+            answered = {"state": "resolved", "resolution": resolution, "principal": principal}
+            questions[asked] = replace(questions[asked], **answered)  # type: ignore[arg-type]
+        case InteractionExpired(interaction_id=asked, resolution=resolution):
+            questions[asked] = replace(questions[asked], state="expired", resolution=resolution)
+        case _:
+            pass
 
 
 def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> bool:

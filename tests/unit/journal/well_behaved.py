@@ -11,6 +11,7 @@ from itertools import count
 from tests.unit.journal.scene import SPECS, USAGE, call, definition
 from tests.unit.journal.thread_machine import Step, ThreadMachine
 from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, ReconcileOp, ToolOp, Work
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     ClaimRun,
     FinishTool,
@@ -23,12 +24,15 @@ from turnwright.journal.commands import (
     ResumeThread,
     ResumeTurn,
     RunCommand,
+    SetSessionBudget,
     SettleCall,
     StartTool,
 )
 from turnwright.journal.messages import Text
 
 ROUNDS_PER_TURN_MAX = 40
+# What they answer; the second if the first may not be.
+WAYS = {"approval": ("approve", "deny"), "form": ("answer",), "external": ("succeeded",), "budget": ("raise",)}
 
 
 @dataclass
@@ -104,14 +108,16 @@ class WellBehaved:
                 )
                 self.machine.run(answer)
                 continue
-            self.machine.run(
-                Respond(
-                    request_id=self._id(),
-                    turn_id=turn_id,
-                    interaction_id=question.interaction_id,
-                    resolution="approve",
-                )
-            )
+            if question.scope == "session":
+                assert self.machine.run_session(SetSessionBudget(request_id=self._id(), budget=Budget())) is None
+                continue
+            said = (self._respond(turn_id, question.interaction_id, way) for way in WAYS[question.kind])
+            assert any(step.accepted for step in said), f"nobody can answer {question}"
+
+    def _respond(self, turn_id: str, question: str, resolution: str) -> Step:
+        return self.machine.run(
+            Respond(request_id=self._id(), turn_id=turn_id, interaction_id=question, resolution=resolution)
+        )
 
     def _id(self) -> str:
         return f"good-{next(self._numbers)}"
@@ -136,7 +142,10 @@ class WellBehaved:
                 if self._run(RequestModel(**where, **claim)).accepted:  # type: ignore[arg-type]
                     self._run(self._response(op.step, ordinal, where))
             case ToolOp(_, call_id, ordinal):
-                if self._run(StartTool(**where, **claim, call_id=call_id)).accepted:  # type: ignore[arg-type]
+                asked = next(c for m in self.machine.state.context for c in m.calls if c.id == call_id)
+                known = {"call_id": call_id, "spec": SPECS[asked.name], "arguments": asked.arguments}
+                started = self._run(StartTool(**where, **claim, **known))  # type: ignore[arg-type]
+                if "tool.started" in started.types:
                     ended = FinishTool(**where, ordinal=ordinal, call_id=call_id, outcome="success")  # type: ignore[arg-type]
                     self._run(ended)
             case ReconcileOp(_, call_id, ordinal):

@@ -17,8 +17,9 @@ from turnwright.journal.commands import (
     CancelTurn,
     ClientCommand,
     CreateSession,
+    LoggedCommand,
     RunCommand,
-    SessionCommand,
+    SetPermissions,
     StartTool,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
@@ -27,6 +28,7 @@ from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.messages import Frozen, Message
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.view import paired, request_messages
 
@@ -76,6 +78,7 @@ class World:
     def do(self, command: ClientCommand | RunCommand) -> Step:
         """Carry out a command and check what must hold."""
         before = self.machine.control
+        self.auditor.ledger.elsewhere = self.machine.elsewhere
         step = self.machine.run(command)
         self.said.append((command, step.accepted))
         for entry in step.entries:
@@ -84,7 +87,7 @@ class World:
         self._check_now()
         return step
 
-    def do_session(self, command: SessionCommand) -> bool:
+    def do_session(self, command: LoggedCommand) -> bool:
         """Carry out a command on the session; whether it was accepted."""
         return self.machine.run_session(command) is None
 
@@ -136,8 +139,13 @@ class World:
             assert step.decided or step.settled or no_effect, "an accepted command left no trace"
         if not step.authority:
             assert {entry.type for entry in step.advanced} <= WITHOUT_A_RUN
-        if isinstance(command, StartTool) and step.accepted:
-            assert len(step.decided) <= 1
+        if isinstance(command, StartTool) and "tool.started" in [entry.type for entry in step.decided]:
+            assert len(step.decided) == 1
+            call = self.auditor.turns[command.turn_id].calls[command.call_id]
+            may_start = self.auditor.guard.may_start(command.call_id, call.name, call.effect, command.arguments)
+            assert may_start, "a call started that nobody allowed"
+        if isinstance(command, SetPermissions) and step.decided and carried_on(before, self.machine.session):
+            assert not looser(before.permissions, self.machine.control.permissions), "loosened under a run"
 
     def _check_now(self) -> None:
         machine, audit = self.machine, self.auditor
@@ -148,6 +156,11 @@ class World:
         }
         assert machine.control.queued == len(machine.queue)
         assert machine.control.injected == len(audit.injected)
+        assert machine.control.used.model_dump() == audit.ledger.thread
+        assert machine.control.permissions == machine.state.permissions == audit.guard.permissions
+        assert machine.control.planning == machine.state.plan.active == audit.guard.planning
+        asked = {q for turn in audit.turns.values() for q in turn.questions}
+        assert {q for q, row in machine.questions.items() if row.state == "open"} == asked
         if active is not None:
             row = machine.turns[active.turn_id]
             assert (active.status.phase, active.status.pause, active.status.revision) == (
@@ -156,6 +169,8 @@ class World:
                 row.revision,
             )
             assert active.inputs > 0 or not audit.turns[active.turn_id].pending
+            assert {q.interaction_id for q in active.interactions} == asked
+            assert active.used.model_dump() == audit.ledger.turn
         for turn_id, turn in audit.turns.items():
             forsaken = turn.phase in ("completed", "cancelled") or (
                 turn.phase == "failed" and turn_id != audit.retriable
@@ -167,6 +182,26 @@ class World:
         assert ThreadControl.model_validate_json(body) == machine.control
         assert len(body) <= CONTROL_BYTES_MAX
         check_pairs(paired(machine.state.context))
+
+
+def carried_on(control: ThreadControl, session: SessionControl) -> bool:
+    """Whether a turn was under way that nothing held."""
+    active = control.active
+    held = control.pause.on or session.pause.on or (active is not None and active.status.pause != "none")
+    return active is not None and active.status.phase == "running" and not held
+
+
+def looser(before: PermissionState, after: PermissionState) -> bool:
+    """Whether some rule lets more run than before."""
+
+    def rules(state: PermissionState, kind: str) -> set[tuple[str, str | None]]:
+        return {(rule.tool, rule.pattern) for rule in getattr(state, kind)}
+
+    return not (
+        rules(after, "allow") <= rules(before, "allow")
+        and rules(after, "ask") >= rules(before, "ask")
+        and rules(after, "deny") >= rules(before, "deny")
+    )
 
 
 def _cancelling(control: ThreadControl) -> bool:
