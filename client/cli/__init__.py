@@ -16,10 +16,12 @@ from turnwright.client.cli.approvals import ApprovalsCommands
 from turnwright.client.cli.journal import JournalCommands
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.session import SessionCommands
+from turnwright.client.cli.session_admin import SessionAdminCommands
 from turnwright.client.cli.submit import SubmitCommand
 from turnwright.client.cli.thread import ThreadCommands
 from turnwright.client.cli.thread_admin import ThreadAdminCommands
 from turnwright.client.cli.turn import TurnCommands
+from turnwright.client.cli.turn_answers import TurnAnswerCommands
 from turnwright.client.cli.turns import TurnsCommands
 from turnwright.client.settings import ClientSettings
 
@@ -29,13 +31,17 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     runner = Runner(settings_provider)
     SubmitCommand(runner).add_to(app)
     TurnsCommands(runner).add_to(app)
-    TurnCommands(runner).add_to(group(app, "turn", "One turn: look at it, control it, wait for it."))
+    turn = group(app, "turn", "One turn: look at it, control it, answer it, wait for it.")
+    TurnCommands(runner).add_to(turn)
+    TurnAnswerCommands(runner).add_to(turn)
     approvals = group(app, "approvals", "What people are asked, across all sessions, and their answers.")
     ApprovalsCommands(runner).add_to(approvals)
     threads = group(app, "thread", "One agent's thread in a session.")
     ThreadCommands(runner).add_to(threads)
     ThreadAdminCommands(runner).add_to(threads)
-    SessionCommands(runner).add_to(group(app, "session", "Sessions, and what is in them."))
+    sessions = group(app, "session", "Sessions, and what is in them.")
+    SessionCommands(runner).add_to(sessions)
+    SessionAdminCommands(runner).add_to(sessions)
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))
 
 

@@ -17,6 +17,7 @@ from turnwright.client.cli import plain
 from turnwright.client.cli.asked import question_table
 from turnwright.client.cli.bulk import MOST, act, more_left, nothing_done
 from turnwright.client.cli.inbox_filters import Asked
+from turnwright.client.cli.receipts import tell_receipt
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
@@ -74,19 +75,12 @@ async def _answer_named(client: Client, meant: Meant, give: Give, said: How, scr
         return
     [question] = found
     turn = client.turn_of(question)
-    receipt = await give(turn, question, said)
-    if screen.as_json:
-        screen.json(plain.receipt(receipt))
-    else:
-        view = await turn.status()
-        screen.line(f"accepted; turn {turn.id} is {view.status} (revision {view.revision})")
+    await tell_receipt(turn, await give(turn, question, said), screen)
 
 
 async def _answer_found(
     client: Client, meant: Meant, decision: Decision, give: Give, said: How, screen: Screen
 ) -> None:
-    if "request_id" in said:
-        raise InvalidInput("--request-id is of one command; give the id of one question with it")
     if meant.asked.everything and not meant.all_:
         raise InvalidInput(f"say which questions to {decision.verb}: ids, filters (--session, --tool, …), or --all")
     page = await replace(meant.asked, kind=decision.kind).page(client, None, meant.limit)
@@ -100,9 +94,7 @@ async def _answer_found(
         screen.json({"would": decision.verb, "questions": questions, "more": more})
     else:
         question_table(page.items, screen)
-        nothing_done(
-            decision.verb, len(page.items), "question" if len(page.items) == 1 else "questions", screen, more=more
-        )
+        nothing_done(decision.verb, len(page.items), "question", screen, more=more)
 
 
 async def _each(client: Client, questions: Sequence[Question], give: Give, said: How, screen: Screen) -> None:

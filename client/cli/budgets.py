@@ -27,6 +27,11 @@ WallTime = Annotated[
     str | None, typer.Option("--wall-time", metavar="SECONDS|none", help="Seconds during which operations run.")
 ]
 ToolCalls = Annotated[str | None, typer.Option("--tool-calls", metavar="N|none", help="Attempts of tool calls.")]
+BudgetSteps = Annotated[str | None, typer.Option(metavar="N|none", help="Model steps, before somebody is asked.")]
+BudgetTokens = Annotated[str | None, typer.Option(metavar="N|none", help="Tokens, before somebody is asked.")]
+BudgetCostUsd = Annotated[str | None, typer.Option(metavar="USD|none", help="Cost, before somebody is asked.")]
+BudgetWallTime = Annotated[str | None, typer.Option(metavar="SECONDS|none", help="Time, before somebody is asked.")]
+BudgetToolCalls = Annotated[str | None, typer.Option(metavar="N|none", help="Calls, before somebody is asked.")]
 
 
 def budget_given(before: Budget | None, **given: str | None) -> Budget | None:

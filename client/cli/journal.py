@@ -1,4 +1,4 @@
-"""`turnwright journal tail|show|state`: what happened, entry by entry, and what the agent knew."""
+"""`turnwright journal tail|show|state|erase`: what happened, entry by entry, and what the agent knew."""
 
 from __future__ import annotations
 
@@ -8,17 +8,31 @@ from typing import Annotated
 import typer
 
 from turnwright.client.cli import plain, telling
-from turnwright.client.cli.options import Agent, AtSeq, Json, Limit, SessionName, ThreadName, User
+from turnwright.client.cli.options import (
+    Agent,
+    AtSeq,
+    Json,
+    Limit,
+    Reason,
+    RequestId,
+    SessionName,
+    ThreadName,
+    User,
+    how,
+)
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.states import show_state
 from turnwright.client.client import Client
 from turnwright.client.session import Session
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD
 from turnwright.journal.transact.reading import Located
 
 AfterPosition = Annotated[int | None, typer.Option("--after", min=0, help="Begin behind this position.")]
 AfterSeq = Annotated[int, typer.Option("--after", min=0, help="Begin behind this entry.")]
+Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in its thread.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens next, until interrupted.")]
 
 
@@ -30,7 +44,7 @@ class JournalCommands:
 
     def add_to(self, app: typer.Typer) -> None:
         """Add them to a group."""
-        for command in (self.tail, self.show, self.state):
+        for command in (self.tail, self.show, self.state, self.erase):
             app.command(command.__name__)(command)
 
     def tail(
@@ -102,6 +116,31 @@ class JournalCommands:
                 screen.json(state.model_dump(mode="json"))
             else:
                 show_state(state, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def erase(  # noqa: PLR0913 - one for each option
+        self,
+        session: SessionName,
+        agent: Agent,
+        seq: Seq,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        yes: Yes = False,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Erase the content of an entry for good; say --yes. That it was there stays, and the chain still verifies."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session).thread(agent, thread)
+            if not yes:
+                shown = "".join(f": {telling.tell(entry)}" for entry in await found.history(seq - 1, 1))
+                raise InvalidInput(f"nothing was erased; nothing would bring it back: say --yes (entry {seq}{shown})")
+            receipt = await found.erase(seq, **how(reason, request_id))
+            screen.show(plain.receipt(receipt), f"accepted; entry {seq} is erased")
 
         self._runner.run(run, as_json=as_json)
 

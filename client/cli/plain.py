@@ -55,6 +55,8 @@ def question(given: Question) -> dict[str, Any]:
         "tool": given.tool,
         "asked": dict(given.asked),
         "large": given.large,
+        "scope": given.scope,
+        "over": list(given.over),
         "deadline_us": given.deadline_us,
         "on_expiry": given.on_expiry,
         "resolution": given.resolution,

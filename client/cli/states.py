@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from turnwright.client.cli import telling
+from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.permissions.change import RuleKind
-from turnwright.journal.permissions.rules import rule_text
-from turnwright.journal.state_parts import PermissionState, TaskState
-
-KINDS: tuple[RuleKind, ...] = ("deny", "ask", "allow")
+from turnwright.journal.state_parts import TaskState
 
 
 def show_state(state: AgentState, screen: Screen) -> None:
@@ -31,19 +28,6 @@ def show_state(state: AgentState, screen: Screen) -> None:
         results = " ".join(f"{r.name} {r.outcome}: {telling.said(r.output)}" for r in message.results)
         blocks = telling.said(b for b in message.blocks if b.type != "tool_result")
         screen.line(f"{message.seq:>6}  {message.role:<10} {' '.join(part for part in (blocks, results) if part)}")
-
-
-def permission_words(permissions: PermissionState) -> str:
-    """Permissions in a few words."""
-    counts = [f"{len(getattr(permissions, kind))} {kind}" for kind in KINDS if getattr(permissions, kind)]
-    return f"mode {permissions.mode}" + (f", rules: {', '.join(counts)}" if counts else "")
-
-
-def show_permissions(permissions: PermissionState, screen: Screen) -> None:
-    """Permissions, rule by rule, in the order in which they count."""
-    screen.facts([("mode", permissions.mode), ("directories", ", ".join(permissions.working_directories))])
-    rows = [(kind, rule_text(rule), rule.source) for kind in KINDS for rule in getattr(permissions, kind)]
-    screen.table(("kind", "rule", "set by"), rows, "there are no rules")
 
 
 def _task_facts(tasks: TaskState) -> list[tuple[str, str]]:

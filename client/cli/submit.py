@@ -8,11 +8,20 @@ from typing import Annotated
 import typer
 
 from turnwright.client.cli import plain
+from turnwright.client.cli.budgets import (
+    BudgetCostUsd,
+    BudgetSteps,
+    BudgetTokens,
+    BudgetToolCalls,
+    BudgetWallTime,
+    budget_given,
+)
 from turnwright.client.cli.options import Json, Reason, RequestId, ThreadName, Timeout, User, how
 from turnwright.client.cli.running import Runner, flush
 from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.watching import follow
 from turnwright.client.client import Client
+from turnwright.client.turn import Turn
 from turnwright.journal.commands import IfBusy
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.errors import InvalidInput
@@ -52,30 +61,44 @@ class SubmitCommand:
         on_failure: Failure = None,
         follow_it: Follow = False,
         timeout: Timeout = None,
+        budget_steps: BudgetSteps = None,
+        budget_tokens: BudgetTokens = None,
+        budget_cost_usd: BudgetCostUsd = None,
+        budget_wall_time: BudgetWallTime = None,
+        budget_tool_calls: BudgetToolCalls = None,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
     ) -> None:
         """Queue a turn for an agent. It is accepted once committed, whether or not a worker or Temporal is up."""
+        given = {
+            "steps": budget_steps, "tokens": budget_tokens, "cost_usd": budget_cost_usd,
+            "wall_time": budget_wall_time, "tool_calls": budget_tool_calls,
+        }  # fmt: skip
 
         async def run(client: Client, screen: Screen) -> None:
             if timeout is not None and not follow_it:
                 raise InvalidInput("--timeout goes with --follow")
+            budget = budget_given(None, **given)
             chosen = client.session(user, session)
             text = sys.stdin.read() if task == "-" else task
             if create:
                 await chosen.create(exist_ok=True)
-            turn = await chosen.submit(
-                text, agent=agent, thread=thread, if_busy=if_busy, on_failure=on_failure, **how(reason, request_id)
+            turn = await chosen.thread(agent, thread).submit(
+                text, if_busy=if_busy, on_failure=on_failure, budget=budget, **how(reason, request_id)
             )
-            assert turn.receipt is not None
-            again = " (known already)" if turn.receipt.duplicate else ""
-            if screen.as_json:
-                screen.json(plain.receipt(turn.receipt))
-            else:
-                (screen.note if follow_it else screen.line)(f"accepted as turn {turn.id}{again}")
+            _accepted(turn, screen, follow_it=follow_it)
             if follow_it:
                 await flush(client, screen)
                 await follow(turn, screen, timeout)
 
         self._runner.run(run, as_json=as_json)
+
+
+def _accepted(turn: Turn, screen: Screen, *, follow_it: bool) -> None:
+    assert turn.receipt is not None, "it comes from a submit"
+    if screen.as_json:
+        screen.json(plain.receipt(turn.receipt))
+        return
+    again = " (known already)" if turn.receipt.duplicate else ""
+    (screen.note if follow_it else screen.line)(f"accepted as turn {turn.id}{again}")

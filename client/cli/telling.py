@@ -6,25 +6,35 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from turnwright.client.cli.budgets import budget_words
+from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.screen import local
 from turnwright.journal.durations import human
 from turnwright.journal.entries import (
+    BudgetChanged,
     ByPrincipal,
     Entry,
+    EntryErased,
     InputInjected,
     InputSteered,
+    InteractionExpired,
     InteractionRequested,
     InteractionResolved,
     ModelFailed,
     ModelInterrupted,
     ModelRequested,
     ModelResponded,
+    PermissionsChanged,
+    PlanChanged,
     RunClaimed,
+    SessionBudgetChanged,
     SessionCreated,
+    StateUpdated,
     ThreadOpened,
     ToolDecided,
     ToolFinished,
     ToolReconciled,
+    ToolsChanged,
     ToolStarted,
     TurnCancelled,
     TurnFailed,
@@ -76,6 +86,15 @@ def _finished(payload: ToolFinished) -> str:
     return f"{payload.name} {payload.outcome}{spent}{unsure}: {said(payload.output)}"
 
 
+def _asked(payload: InteractionRequested) -> str:
+    asked = payload.asked
+    about = asked.get("tool") or asked.get("scope") or ""
+    arguments = f"({json.dumps(asked['arguments'], ensure_ascii=False)})" if "arguments" in asked else ""
+    prompt = f": {asked['prompt']}" if asked.get("prompt") else ""
+    return f"{payload.kind} {payload.interaction_id} {about}{arguments}{prompt}"
+
+
+_SCOPES = {"turns": "turns to come"}
 _TABLE: dict[type, Callable[[Any], str]] = {
     SessionCreated: lambda p: p.title or "",
     ThreadOpened: lambda p: f"{p.agent.name} with {p.agent.model}",
@@ -94,6 +113,14 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     ToolStarted: lambda p: f"{p.name} attempt {p.ordinal} on {p.presence}",
     ToolFinished: _finished,
     ToolReconciled: lambda p: f"{p.name}: {p.outcome}",
-    InteractionRequested: lambda p: f"{p.kind} {p.interaction_id}",
+    InteractionRequested: _asked,
+    InteractionExpired: lambda p: f"{p.interaction_id}: {p.resolution}",
+    PermissionsChanged: lambda p: permission_words(p.permissions),
+    BudgetChanged: lambda p: f"of the {_SCOPES.get(p.scope, p.scope)}: {budget_words(p.budget)}",
+    SessionBudgetChanged: lambda p: budget_words(p.budget),
+    PlanChanged: lambda p: f"{'active' if p.plan.active else 'not active'}: {p.plan.document}",
+    ToolsChanged: lambda p: ", ".join(p.groups),
+    StateUpdated: lambda p: ", ".join(p.changes),
+    EntryErased: lambda p: f"entry {p.erased_seq}",
     InteractionResolved: lambda p: f"{p.interaction_id}: {p.resolution}",
 }

@@ -12,9 +12,10 @@ from turnwright.client.cli import budgets, plain
 from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
 from turnwright.client.cli.giving import given_object
 from turnwright.client.cli.options import Agent, AtSeq, Json, Reason, RequestId, SessionName, ThreadName, User, how
+from turnwright.client.cli.permissions import show_permissions
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
-from turnwright.client.cli.states import show_permissions, show_state
+from turnwright.client.cli.states import show_state
 from turnwright.client.client import Client
 from turnwright.client.thread import Thread
 from turnwright.journal.commands import Receipt

@@ -8,11 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from turnwright.client.cli import plain
+from turnwright.client.cli.asked import answer_facts, asked_facts
 from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, how
+from turnwright.client.cli.receipts import tell_receipt
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen, local
 from turnwright.client.cli.watching import answer, follow
 from turnwright.client.client import Client
+from turnwright.client.questions import Question
 from turnwright.client.turn import Turn
 from turnwright.client.views import TurnView
 from turnwright.journal.commands import Receipt
@@ -43,11 +46,15 @@ class TurnCommands:
         """Show a turn: where it stands, and what it is asked."""
 
         async def run(client: Client, screen: Screen) -> None:
-            view = await (await client.turn(turn)).status()
+            found = await client.turn(turn)
+            view, asked = await found.status(), await found.questions()
             if screen.as_json:
-                screen.json(plain.turn_view(view))
-            else:
-                screen.facts(_facts(view))
+                screen.json(plain.turn_view(view) | {"questions": [plain.question(question) for question in asked]})
+                return
+            screen.facts(_facts(view))
+            for question in asked:
+                screen.line("")
+                screen.facts(_question_facts(question))
 
         self._runner.run(run, as_json=as_json)
 
@@ -134,12 +141,7 @@ class TurnCommands:
     def _command(self, turn: str, command: Callable[[Turn], Awaitable[Receipt]], *, as_json: bool) -> None:
         async def run(client: Client, screen: Screen) -> None:
             found = await client.turn(turn)
-            receipt = await command(found)
-            if screen.as_json:
-                screen.json(plain.receipt(receipt))
-            else:
-                view = await found.status()
-                screen.line(f"accepted; turn {found.id} is {view.status} (revision {view.revision})")
+            await tell_receipt(found, await command(found), screen)
 
         self._runner.run(run, as_json=as_json)
 
@@ -162,8 +164,13 @@ def _facts(view: TurnView) -> list[tuple[str, str]]:
         ("queued", local(row.queued_at_us)),
         ("started", local(row.started_at_us)),
         ("ended", f"{local(ended)}{took}"),
-        *(
-            ("asked", f"{q.kind} {q.interaction_id}{(q.call_id and f' about call {q.call_id}') or ''}")
-            for q in view.questions
-        ),
+    ]
+
+
+def _question_facts(question: Question) -> list[tuple[str, str]]:
+    about = f" about call {question.call_id}" if question.call_id else ""
+    return [
+        ("asked", f"{question.kind} {question.interaction_id}{about}"),
+        *asked_facts(question),
+        *answer_facts(question),
     ]

@@ -1,0 +1,109 @@
+"""`turnwright session budget|delete`: what an administrator sees and changes of a session."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from turnwright.client.cli import budgets, plain
+from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
+from turnwright.client.cli.options import Json, Reason, RequestId, SessionName, User, how
+from turnwright.client.cli.running import Runner
+from turnwright.client.cli.screen import Screen
+from turnwright.client.client import Client
+from turnwright.client.session import Session
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.store_delete import Deleted
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
+
+
+class SessionAdminCommands:
+    """The commands with the runner they use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add them to a group."""
+        for command in (self.budget, self.delete):
+            app.command(command.__name__)(command)
+
+    def budget(  # noqa: PLR0913 - one for each option
+        self,
+        session: SessionName,
+        *,
+        user: User = None,
+        steps: Steps = None,
+        tokens: Tokens = None,
+        cost_usd: CostUsd = None,
+        wall_time: WallTime = None,
+        tool_calls: ToolCalls = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Show what all threads of a session may use together and have used, or change what they may."""
+        given = {
+            "steps": steps, "tokens": tokens, "cost_usd": cost_usd, "wall_time": wall_time, "tool_calls": tool_calls,
+        }  # fmt: skip
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session)
+            wanted = budgets.budget_given(None, **given)
+            if wanted is None:
+                await _show_budget(found, screen)
+                return
+            wanted = budgets.budget_given((await found.budget()).budget, **given)
+            receipt = await found.set_budget(wanted, **how(reason, request_id))
+            screen.show(plain.receipt(receipt), f"accepted; session {session} may use {budgets.budget_words(wanted)}")
+
+        self._runner.run(run, as_json=as_json)
+
+    def delete(
+        self,
+        session: SessionName,
+        *,
+        user: User = None,
+        yes: Yes = False,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Erase a session with everything in it, for good; say --yes."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session)
+            if not yes:
+                seen = await found.status()
+                raise InvalidInput(
+                    f"session {session} has {seen.threads} threads and {seen.last_position} entries; "
+                    "nothing was deleted, and nothing would bring it back: say --yes"
+                )
+            _show_deleted(session, await found.delete(**how(reason, request_id)), screen)
+
+        self._runner.run(run, as_json=as_json)
+
+
+async def _show_budget(found: Session, screen: Screen) -> None:
+    spending = await found.budget()
+    if screen.as_json:
+        screen.json(plain.session_key(found.key) | plain.session_spending(spending))
+    elif spending.budget is None:
+        screen.line(f"session {found.key.session} may use as much as it likes; what it uses is not counted")
+    else:
+        screen.table(budgets.COLUMNS, [budgets.row("session", spending.budget, spending.used)], "")
+
+
+def _show_deleted(session: str, deleted: Deleted, screen: Screen) -> None:
+    if screen.as_json:
+        screen.json({"receipt": asdict(deleted.receipt), "stores": deleted.stores})
+        return
+    screen.line(f"accepted; session {session} is deleted{' (it was already)' if deleted.receipt.duplicate else ''}")
+    rows = [
+        (store, ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "nothing was left")
+        for store, counts in deleted.stores.items()
+    ]
+    screen.table(("store", "erased"), rows, "")
