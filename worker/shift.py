@@ -19,6 +19,7 @@ from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.worker.actor import Actor, stop_all
+from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
 from turnwright.worker.strangers import Strangers
@@ -104,7 +105,7 @@ def _temporal_worker(settings: Settings, waker: Waker, activities: Activities, l
         workflows=WORKFLOWS,
         activities=activities.all,
         workflow_runner=workflow_runner(),
-        interceptors=[Strangers(waker.journal_id, waker.task_queue)],
+        interceptors=[Strangers(waker.journal_id, waker.task_queue), Outages()],
         identity=f"{label} {os.getpid()}",  # the SDK's own names the machine
         build_id=version("turnwright"),  # stands in three events of each activity; the SDK's own is a long hash
         max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

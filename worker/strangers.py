@@ -5,7 +5,6 @@ A worker of the wrong journal finds nothing there and would end the other's work
 word. Given back, a task soon meets a worker of its own journal; if there is none for long, its workflow ends.
 """
 
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -14,9 +13,9 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from turnwright.activities.runtime.seldom import Seldom
 from turnwright.workflows.ids import journal_of
 
-SAY_AGAIN_S = 60.0
 GIVE_BACK_S = 1.0
 GIVEN_BACK_MAX = 30
 
@@ -29,7 +28,7 @@ class Strangers(Interceptor):
     def __init__(self, journal_id: str, task_queue: str) -> None:
         self._journal_id = journal_id
         self._task_queue = task_queue
-        self._said_s: dict[str, float] = {}
+        self._seldom = Seldom()
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's
         """Look at each activity before it runs."""
@@ -44,7 +43,14 @@ class Strangers(Interceptor):
         theirs = journal_of(info.workflow_id or "")
         if theirs in (None, self._journal_id):
             return
-        self._say(str(theirs))
+        if self._seldom.is_due(str(theirs)):
+            log.warning(
+                "task_of_another_journal",
+                journal=self._journal_id,
+                theirs=theirs,
+                task_queue=self._task_queue,
+                effect="turns of both are slow; give each journal a task_queue of its own, or leave it out",
+            )
         if info.is_local or info.attempt < GIVEN_BACK_MAX:
             # A local activity would be tried again right here; when it fails the workflow puts it on the queue.
             raise ApplicationError(
@@ -53,18 +59,6 @@ class Strangers(Interceptor):
                 non_retryable=info.is_local,
                 next_retry_delay=timedelta(seconds=GIVE_BACK_S),
                 category=ApplicationErrorCategory.BENIGN,
-            )
-
-    def _say(self, theirs: str) -> None:
-        now_s = time.monotonic()
-        if now_s - self._said_s.get(theirs, -SAY_AGAIN_S) >= SAY_AGAIN_S:
-            self._said_s[theirs] = now_s
-            log.warning(
-                "task_of_another_journal",
-                journal=self._journal_id,
-                theirs=theirs,
-                task_queue=self._task_queue,
-                effect="turns of both are slow; give each journal a task_queue of its own, or leave it out",
             )
 
 

@@ -13,8 +13,9 @@ from datetime import timedelta
 
 import structlog
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from turnwright.activities.runtime.committing import commit
 from turnwright.activities.runtime.parts import Parts
 from turnwright.activities.runtime.persist import persist, quietly
 from turnwright.activities.runtime.pulse import Pulse
@@ -67,7 +68,7 @@ class Attempt:
 
     async def commit(self, command: RunCommand) -> Outcome:
         """Commit something, waiting for the store if need be."""
-        return await persist(lambda: self.parts.journal.run(self.key, command))
+        return await persist(lambda: commit(self.parts, self.key, command))
 
     async def report(self, testimony: Testimony, otherwise: Testimony) -> Next:
         """Commit what happened and say what is next; wake the thread if nobody may wait for this attempt.
@@ -113,9 +114,9 @@ class Attempt:
             self.key, outcome.thread_id, given.turn, given.step, ordinal, given.call, seen_seq=seq, stop=self.stop
         )
 
-    def agent_unknown(self) -> ApplicationError:
-        """Give the activity back, for a worker that knows the agent."""
-        return agent_unknown(self.key.agent, self.parts.settings.give_back_s)
+    def agent_unknown(self, tool: str = "") -> ApplicationError:
+        """Give the activity back, for a worker that knows the agent, and all of its tools."""
+        return agent_unknown(self.parts, self.key, self.given.turn, tool)
 
     async def media(self, state: AgentState) -> Mapping[str, bytes]:
         """The bytes of the media in the context."""
@@ -146,11 +147,19 @@ class Attempt:
             log.warning("checkpoint_not_kept", error=str(error))
 
 
-def agent_unknown(agent: str, retry_s: float) -> ApplicationError:
-    """Gives an activity back to the queue because this worker does not know the agent."""
-    return given_back("AgentUnknown", f"this worker does not know agent {agent!r}", retry_s)
+def agent_unknown(parts: Parts, key: ThreadKey, turn: str, tool: str = "") -> ApplicationError:
+    """Gives an activity back to the queue because this worker does not know the agent, or a tool of it."""
+    what = f"tool {tool!r} of agent {key.agent!r}" if tool else f"agent {key.agent!r}"
+    if parts.seldom.is_due("agent_unknown", turn, what):
+        then = "it waits for a worker that does"
+        log.warning("agent_unknown", turn=turn, thread=key.canonical, unknown=what, then=then)
+    return given_back("AgentUnknown", f"this worker does not know {what}", parts.settings.give_back_s)
 
 
 def given_back(kind: str, message: str, retry_s: float) -> ApplicationError:
-    """Gives an activity back to the queue: another attempt, here or elsewhere, may do better."""
-    return ApplicationError(message, type=kind, next_retry_delay=timedelta(seconds=retry_s))
+    """Gives an activity back to the queue: another attempt, here or elsewhere, may do better.
+
+    Benign, so that Temporal's SDK does not log each attempt with its stack; whoever gives back says why, seldom.
+    """
+    delay, benign = timedelta(seconds=retry_s), ApplicationErrorCategory.BENIGN
+    return ApplicationError(message, type=kind, next_retry_delay=delay, category=benign)

@@ -58,7 +58,8 @@ async def _whole(parts: Parts, given: StepInput, stop: Stop, pulse: Pulse, carry
     except ApplicationError:
         raise
     except JournalError as error:
-        log.exception("journal_refuses")
+        if parts.seldom.is_due("journal_refuses", given.turn, str(given.step), given.call):
+            log.exception("journal_refuses", then="it is tried again until somebody upgrades or repairs")
         await _forsake(attempt)
         raise given_back(type(error).__name__, SEE_LOG, parts.settings.repair_retry_s) from None
     except Exception as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from temporalio import activity
 
 from turnwright.activities.runtime.attempt import agent_unknown
+from turnwright.activities.runtime.committing import commit
 from turnwright.activities.runtime.parts import Parts
 from turnwright.activities.runtime.persist import quietly
 from turnwright.journal.actions import Park, Stop
@@ -41,7 +42,7 @@ async def claim_turn(parts: Parts, given: ClaimInput) -> Claimed:
     )
     await parts.boundary("turn:claiming")
     try:
-        outcome = await parts.journal.run(key, command)
+        outcome = await commit(parts, key, command)
     except ThreadGone:
         return Claimed(given.epoch, _GONE, has_turn=False)
     control, rejection = outcome.control, outcome.rejection
@@ -56,14 +57,14 @@ async def claim_known_turn(parts: Parts, given: ClaimInput) -> Claimed:
     claimed = await claim_turn(parts, given)
     if claimed.next.kind != "agent_unknown":
         return claimed
-    raise agent_unknown(ThreadKey.parse(given.thread).agent, parts.settings.give_back_s)
+    raise agent_unknown(parts, ThreadKey.parse(given.thread), given.turn)
 
 
 async def look(parts: Parts, given: LookInput) -> Next:
     """Record what has become due and say what is next."""
     command = Look(turn_id=given.turn, epoch=given.epoch, run=activity.info().workflow_run_id or "")
     try:
-        outcome = await parts.journal.run(ThreadKey.parse(given.thread), command)
+        outcome = await commit(parts, ThreadKey.parse(given.thread), command)
     except ThreadGone:
         return _GONE
     if outcome.control.epoch != given.epoch:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.runtime.places import Places
+from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.tool_host import ToolHost
@@ -33,3 +34,4 @@ class Parts:
     presence: Callable[[], str]
     settings: ActivitySettings
     boundary: Boundary = pass_by
+    seldom: Seldom = field(default_factory=Seldom)

@@ -29,7 +29,7 @@ async def reconcile_call(attempt: Attempt) -> Next:
         return await attempt.report(unknown, unknown)
     tool = attempt.parts.registry.tool(attempt.key.agent, asked.name)
     if tool is None:
-        raise attempt.agent_unknown()
+        raise attempt.agent_unknown(asked.name)
     hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call.call_id, call.ordinal))
     ended = await supervise(hook, attempt.stop, attempt.parts.settings.model_stop_s)
     found = ended.value

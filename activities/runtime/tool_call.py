@@ -51,7 +51,7 @@ async def tool_call(attempt: Attempt) -> Next:
     asked = asked_for(state, given.call)
     tool = None if asked is None else attempt.parts.registry.tool(attempt.key.agent, asked.name)
     if asked is not None and tool is None:
-        raise attempt.agent_unknown()
+        raise attempt.agent_unknown(asked.name)
     command = await _claim(attempt, state, asked)
     begun_s = time.monotonic()
     outcome = await attempt.commit(command)

@@ -1,0 +1,43 @@
+"""An activity that cannot reach the journal or Temporal is tried again, and the log says so once in a while.
+
+Rule: the SDK logs each failed attempt with its stack, which is right for errors nobody foresaw. These are foreseen,
+and an hour of them is one line a minute for each of them.
+"""
+
+from typing import Any
+
+import structlog
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from turnwright.activities.runtime.seldom import Seldom
+from turnwright.journal.errors import StoreUnavailable
+
+log = structlog.get_logger(__name__)
+
+
+class Outages(Interceptor):
+    """Tells what is away from what is broken."""
+
+    def __init__(self) -> None:
+        self._seldom = Seldom()
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's
+        """Look at how each activity ends."""
+        return _Watched(next, self._seldom)
+
+
+class _Watched(ActivityInboundInterceptor):
+    def __init__(self, following: ActivityInboundInterceptor, seldom: Seldom) -> None:
+        super().__init__(following)
+        self._seldom = seldom
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - as the SDK's
+        try:
+            return await self.next.execute_activity(input)
+        except (StoreUnavailable, RPCError) as error:
+            kind, said = type(error).__name__, str(error)
+            if self._seldom.is_due(kind, said):
+                log.warning("activity_waits", error=said, then="it is tried again until it works")
+            raise ApplicationError(said, type=kind, category=ApplicationErrorCategory.BENIGN) from None
