@@ -48,3 +48,31 @@ async def test_a_page_is_never_planned_as_a_walk_over_a_table(driver: Driver, jo
                     assert "Index Cond: ((thread_id = e.thread_id) AND (seq = e.seq))" in plan or name == "find_payload"
     finally:
         await connection.close()
+
+
+@pytest.mark.parametrize("journal_url", ["postgres"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("inbox_open", "interactions_open"),
+        ("inbox_open_of_session", "interactions_open_by_session"),
+        ("inbox_of_tenant", "interactions_by_tenant"),
+        ("inbox_of_session", "interactions_by_session"),
+    ],
+)
+async def test_a_page_of_the_inbox_begins_at_its_place_in_an_index(
+    driver: Driver, journal_url: str, name: str, index: str
+) -> None:
+    place, _, schema = journal_url.rpartition("&schema=")
+    connection = await Server(place, schema).connect()
+    try:
+        owner = 1 if name.endswith("session") else "t"
+        state = "open" if index.startswith("interactions_open") else ""
+        params = (owner, state, 1, 1, "", 50, "", "", "", "", "")
+        rows = await connection.fetch(f"EXPLAIN {statement('postgres', name).sql}", *params)
+        plan = "\n".join(row[0] for row in rows)
+        assert f"Scan using {index} on interactions" in plan, plan
+        assert "Seq Scan" not in plan, plan
+        assert "Sort" not in plan, plan
+    finally:
+        await connection.close()
