@@ -9,6 +9,7 @@ import pytest
 from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Client, Session
 from turnwright.journal.driver import Driver
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
 
@@ -49,3 +50,9 @@ async def hands(driver: Driver) -> Hands:
     """A worker that lives and knows the agent."""
     await driver.hold_presence(PRESENCE, {"label": "hands", "agents": [AGENT]}, lease_s=60)
     return Hands(Journal(driver, Terms(presence=PRESENCE)), PRESENCE)
+
+
+@pytest.fixture
+async def asking(driver: Driver, hands: Hands) -> Hands:
+    """The same worker, for agents that must ask before they call a tool."""
+    return Hands(hands.journal, PRESENCE, PermissionState())

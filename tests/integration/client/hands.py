@@ -5,6 +5,7 @@ import itertools
 from turnwright.client import Turn
 from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import (
+    Ask,
     CallSpec,
     ClaimRun,
     FailModel,
@@ -26,20 +27,20 @@ TOOL = ToolSpec(name="ledger", effect="once")
 
 
 class Hands:
-    """Carries turns out as one worker process would."""
+    """Carries turns out as one worker process would. `permissions`: what new threads begin with."""
 
-    def __init__(self, journal: Journal, presence: str) -> None:
+    def __init__(self, journal: Journal, presence: str, permissions: PermissionState | None = None) -> None:
         self.journal = journal
         self.presence = presence
+        self.permissions = permissions or PermissionState(mode="bypass")
         self._numbers = itertools.count(1)
 
     async def claim(self, turn: Turn) -> int:
         """Take the turn for a new run; its epoch."""
         thread = await self.journal.thread(turn.key)
         assert thread is not None
-        unasked = PermissionState(mode="bypass")
         agent = turn.key.agent
-        definition = AgentDefinition(name=agent, model="scripted:", tools=(TOOL,), permissions=unasked)
+        definition = AgentDefinition(name=agent, model="scripted:", tools=(TOOL,), permissions=self.permissions)
         run = f"{self.presence}-run-{next(self._numbers)}"
         claim = ClaimRun(turn_id=turn.id, run=run, start_epoch=thread.control.epoch, definition=definition)
         return (await self._do(turn, claim)).control.epoch
@@ -81,11 +82,19 @@ class Hands:
         )
         await self._do(turn, command)
 
+    async def want_tool(self, turn: Turn, step: int = 1, **arguments: object) -> str:
+        """The model calls the tool; the call's id."""
+        await self.ask_model(turn, step)
+        await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments=arguments or {"n": 1}), step=step)
+        return await self._call_id(turn)
+
     async def call_tool(self, turn: Turn, step: int = 1) -> str:
         """The model calls the tool, and the call is started; its id."""
-        await self.ask_model(turn, step)
-        await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments={"n": 1}), step=step)
-        call_id = await self._call_id(turn)
+        call_id = await self.want_tool(turn, step)
+        await self.start_tool(turn, call_id, step)
+        return call_id
+
+    async def start_tool(self, turn: Turn, call_id: str, step: int = 1) -> None:
         nonce = f"n{next(self._numbers)}"
         start = StartTool(
             turn_id=turn.id,
@@ -96,7 +105,15 @@ class Hands:
             call_id=call_id,
         )
         await self._do(turn, start)
-        return call_id
+
+    async def defer_tool(self, turn: Turn, call_id: str, ask: Ask, step: int = 1) -> None:
+        """The tool asks instead of giving a result."""
+        epoch = await self._epoch(turn)
+        command = FinishTool(
+            turn_id=turn.id, epoch=epoch, step=step, ordinal=1, call_id=call_id, outcome="deferred", asks=ask
+        )
+        await self._do(turn, command)
+        await self.look(turn, newest=True)
 
     async def finish_tool(self, turn: Turn, call_id: str, text: str = "ok", step: int = 1) -> None:
         epoch = await self._epoch(turn)
