@@ -173,3 +173,18 @@ def test_a_repeated_request_is_answered_and_not_carried_out_and_its_id_is_good_f
     assert scene.run(command).duplicate
     assert refused(scene.run(Inject(request_id="once", message=user("y")))) == "request_id_reused"
     assert len(scene.machine.entries) == 1
+
+
+def test_a_closed_thread_takes_no_new_turn_and_no_material() -> None:
+    scene = Scene()
+    must(scene.submit())
+    must(scene.run(CloseThread(request_id="close")))
+    assert refused(scene.submit()) == "thread_closed"
+    assert refused(scene.inject()) == "thread_closed"
+
+
+def test_a_command_to_a_turn_the_thread_does_not_have_is_rejected() -> None:
+    scene = Scene()
+    must(scene.submit())
+    scene.turn = "t-of-another-thread"
+    assert refused(scene.steer()) == "unknown_turn"
