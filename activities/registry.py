@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from turnwright.activities.agent import Agent
+from turnwright.activities.broken_agents import broken
 from turnwright.activities.tools import Tool
 from turnwright.journal.errors import InvalidInput
 
@@ -59,6 +60,7 @@ def load_registry(target: str) -> Registry:
     returns one of these.
 
     Raises:
+        AgentsBroken: the module, or the function, raised; a note holds the frames of its author's code.
         InvalidInput: there is no such thing there; says what was found instead.
     """
     module_name, colon, attribute = target.partition(":")
@@ -76,12 +78,13 @@ def _module(name: str, target: str) -> Any:  # noqa: ANN401 - a module
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        # A module that misses one of its own imports is the author's to read, not ours to reword.
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise
+            raise broken(target, error) from error  # it misses an import of its own
         raise InvalidInput(
             f"{target!r}: there is no module {error.name}; is its folder on the path, or PYTHONPATH?"
         ) from error
+    except (Exception, SystemExit) as error:
+        raise broken(target, error) from error
 
 
 def _made(factory: Callable[[], Any], target: str) -> Any:  # noqa: ANN401 - whatever it returns
@@ -89,7 +92,10 @@ def _made(factory: Callable[[], Any], target: str) -> Any:  # noqa: ANN401 - wha
         inspect.signature(factory).bind()
     except TypeError as error:
         raise InvalidInput(f"{target!r} cannot be called without arguments: {error}") from None
-    return factory()
+    try:
+        return factory()
+    except (Exception, SystemExit) as error:
+        raise broken(target, error) from error
 
 
 def _is_factory(found: Any) -> bool:  # noqa: ANN401 - whatever stands there

@@ -13,6 +13,7 @@ from typing import TypeVar
 import structlog
 from temporalio.runtime import Runtime, TelemetryConfig
 
+from turnwright.activities.models.making import find_unmakeable
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import pass_by
 from turnwright.client.opening import open_journal
@@ -83,10 +84,17 @@ class WorkerProcess:
         info = WorkerInfo(self._label, queue, self._registry.names)
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
         await self._until_there(presence.start, StoreUnavailable)
+        looking = asyncio.create_task(self._say_unmakeable(), name="models")
         try:
             await self._work(journal)
         finally:
+            looking.cancel()
             await presence.stop()
+
+    async def _say_unmakeable(self) -> None:
+        """Beside the work, because it loads the providers' SDKs."""
+        for agent, reason in (await asyncio.to_thread(find_unmakeable, self._registry)).items():
+            log.warning("model_cannot_be_made", agent=agent, reason=reason, effect="its turns fail")
 
     async def _work(self, journal: Journal) -> None:
         pause_s, said = SHIFT_PAUSE_S, ""

@@ -131,6 +131,10 @@ class Settings(BaseSettings):
     @field_validator("agents")
     @classmethod
     def _check_agents(cls, value: str | None) -> str | None:
+        file, colon, name = (value or "").partition(":")
+        if colon and file.endswith(".py"):
+            module = file.removesuffix(".py").strip("./\\").replace("/", ".").replace("\\", ".")
+            raise ValueError(f"names a file: write its module, {module}:{name}")
         return value and _matching(AGENTS, value, "package.module:name")
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from rich.text import Text
 from turnwright.client.cli.options import Json
 from turnwright.client.cli.screen import Screen, harmless
 from turnwright.journal.errors import InvalidInput
+from turnwright.worker.agents_check import AgentsSeen, look_at
 from turnwright.worker.commands.ending import told
 from turnwright.worker.dev_place import DevInfo, DevPlace
 from turnwright.worker.invocation import Invocation, journal_url_of
@@ -62,12 +64,13 @@ def _check(settings: Settings) -> None:
 
 
 def run_dev(settings: Settings, workers: int, ports: tuple[int | None, int | None], screen: Screen) -> None:
-    """Be a dev until the end."""
+    """Be a dev until the end; what is wrong with the agents is told before anything is started."""
     from turnwright.worker.dev import Dev, DevOptions  # noqa: PLC0415 - the other commands need not wait for it
 
+    seen = AgentsSeen() if settings.agents is None else look_at(settings.agents)
     options = DevOptions(settings.agents or ECHO, workers, *ports)
     configure_logs(settings.log_format, "warning", sys.stderr)
-    view = ProgramView(screen) if screen.as_json else TerminalView()
+    view = ProgramView(screen, seen.warnings) if screen.as_json else TerminalView(seen.warnings)
     dev = Dev(settings, options, DevPlace(), view)
     run_until_signalled(dev, settings.drain_timeout_s + settings.cancel_grace_s + 2 * MARGIN_S)
 
@@ -75,14 +78,16 @@ def run_dev(settings: Settings, workers: int, ports: tuple[int | None, int | Non
 class TerminalView:
     """Shows a dev in the terminal: results on standard output, logs beside them."""
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: Sequence[str] = ()) -> None:
+        self._warnings = warnings
         self._out = Console(highlight=False)
         self._err = Console(stderr=True, highlight=False)
 
     def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
         """Where everything is, and what to do next."""
         agent = shlex.quote(agents[0]) if agents else "AGENT"
-        self._out.print(Panel(_facts(info, agents, workers, folder), title="turnwright dev", title_align="left"))
+        facts = _facts(info, agents, workers, folder, self._warnings)
+        self._out.print(Panel(facts, title="turnwright dev", title_align="left"))
         # Outside of the frame and unwrapped, so that it can be copied.
         self._out.print(Text("Try, in another terminal in this folder:", style="bold"))
         for command in (f'submit "hello" --agent {agent} --session first --create --follow', *LOOKS):
@@ -98,12 +103,14 @@ class TerminalView:
 class ProgramView:
     """Shows a dev to a program: where everything is on standard output, the workers' own lines on standard error."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, warnings: Sequence[str] = ()) -> None:
         self._screen = screen
+        self._warnings = warnings
 
     def ready(self, info: DevInfo, agents: list[str], workers: int, folder: Path) -> None:
         """Where everything is; it is ready."""
-        self._screen.json({**asdict(info), "agents": agents, "workers": workers, "folder": str(folder)})
+        found = {"agents": agents, "workers": workers, "folder": str(folder), "warnings": list(self._warnings)}
+        self._screen.json(asdict(info) | found)
 
     def line(self, label: str, text: str) -> None:
         """A line of a worker's log, which is an object already."""
@@ -112,7 +119,7 @@ class ProgramView:
         sys.stderr.flush()
 
 
-def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Table:
+def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path, warnings: Sequence[str]) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, value in (
         ("Temporal", f"{info.temporal_address}   page: {info.ui_url}"),
@@ -121,4 +128,6 @@ def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path) -> Tabl
         ("Logs", f"{folder}/*.log"),
     ):
         table.add_row(Text(name, style="bold"), Text(value))
+    for warning in warnings:
+        table.add_row(Text("Warning", style="bold yellow"), Text(harmless(warning)))
     return table

@@ -36,4 +36,7 @@ def told(screen: Screen) -> Iterator[None]:
     except _CAUGHT as error:
         exit_code, code = next((exit_code, code) for kind, exit_code, code in _EXITS if isinstance(error, kind))
         screen.error(code, str(error) or type(error).__name__)
+        if not screen.as_json:
+            for note in getattr(error, "__notes__", ()):
+                screen.note(note)
         raise typer.Exit(exit_code) from None

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -31,13 +32,20 @@ class DevUnderTest:
 
     async def ready(self) -> dict[str, Any]:
         """Wait until it says so; where it is found."""
+        await self.shown()
+        found: dict[str, Any] = json.loads((self.folder / ".turnwright" / "dev.json").read_text())
+        return found
+
+    async def shown(self) -> list[str]:
+        """What it shows when it is ready."""
         assert self.process.stdout is not None
+        shown = []
         async with asyncio.timeout(DEADLINE_S):
             while line := await self.process.stdout.readline():
+                shown.append(line.decode().rstrip())
                 if b"Ctrl-C ends it" in line:
-                    found: dict[str, Any] = json.loads((self.folder / ".turnwright" / "dev.json").read_text())
-                    return found
-        raise AssertionError("dev ended before it was ready")
+                    return shown
+        raise AssertionError(f"dev ended before it was ready: {shown}")
 
     def children(self) -> set[int]:
         """The processes it started that live."""
@@ -185,11 +193,73 @@ async def test_a_worker_that_ends_or_is_stopped_is_started_again(
     await until(back)
 
 
-async def test_agents_that_cannot_be_found_end_it_with_one_line(start: Start, tmp_path: Path) -> None:
-    code, _, err = await turnwright(tmp_path, "dev", "--agents", "nowhere.agents:registry")
-    assert code == 3
-    assert "worker-1 did not start: error: 'nowhere.agents:registry': there is no module nowhere" in err
-    assert not [pid for pid, _ in processes() if str(tmp_path) in command_of(pid)]
+@pytest.mark.parametrize(
+    ("agents", "said"),
+    [
+        ("nowhere.agents:registry", "'nowhere.agents:registry': there is no module nowhere"),
+        ("broken:registry", "'broken:registry' cannot be loaded: ZeroDivisionError: division by zero"),
+        ("leaving:registry", "'leaving:registry': the process ended with 7 while the agents were loaded: goodbye"),
+        ("./mine.py:agents", "--agents names a file: write its module, mine:agents"),
+    ],
+)
+async def test_agents_that_cannot_be_loaded_are_said_once_before_anything_is_started(
+    agents: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("print('loading')\n1 / 0\n")
+    (tmp_path / "leaving.py").write_text(
+        "import os, sys\nsys.stderr.write('goodbye')\nsys.stderr.flush()\nos._exit(7)\n"
+    )
+    for command in ("dev", "worker"):
+        if command == "worker" and agents.startswith("leaving"):
+            continue
+        if command == "worker":
+            await turnwright(tmp_path, "journal", "migrate")
+        code, out, err = await turnwright(tmp_path, command, "--agents", agents)
+        assert (code, err.count(said)) == (2, 1), err
+        assert "click" not in err
+        assert "importlib" not in err
+        if agents.startswith("broken"):
+            assert "    1 / 0" in err, "the line of the user's code"
+        if command == "dev":
+            assert out == ""
+            assert not (tmp_path / ".turnwright").exists()
+
+
+async def test_a_model_that_cannot_be_made_is_said_at_the_start_and_a_failed_turn_in_the_terminal(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from turnwright.activities import Agent\n"
+        "agents = [Agent('a', 'nonsense'), Agent('b', 'openai:gpt-5'), Agent('c', 'x', base_url='http://127.0.0.1:9/v1')]\n"
+    )
+    dev = await start("--json", "--agents", "mine:agents")
+    assert dev.process.stdout is not None
+    async with asyncio.timeout(DEADLINE_S):
+        told = json.loads(await dev.process.stdout.readline())
+    assert len(told["warnings"]) == 2
+    assert told["warnings"][0] == "agent a: model 'nonsense' cannot be made: Unknown model: nonsense"
+    assert "OPENAI_API_KEY" in told["warnings"][1]
+    code, _, _ = await turnwright(tmp_path, "submit", "x", "--agent", "a", "--session", "first", "--create", "--follow")
+    assert code == 1
+    log = [json.loads(line) for line in (tmp_path / ".turnwright" / "worker-1.log").read_text().splitlines()]
+    warned = [line for line in log if line["event"] == "model_cannot_be_made"]
+    assert [line["agent"] for line in warned] == ["a", "b"]
+    [failed] = [line for line in log if line["event"] == "turn_failed"]
+    assert failed["level"] == "warning"
+    assert "Unknown model" in failed["message"]
+
+
+async def test_what_to_try_stands_on_whole_lines_outside_of_the_box(start: Start, tmp_path: Path) -> None:
+    name = ("an agent with quite a long name " * 3).strip()
+    (tmp_path / "mine.py").write_text(
+        f"from turnwright.activities import Agent\nagents = [Agent({name!r}, 'nonsense')]\n"
+    )
+    shown = await (await start("--agents", "mine:agents")).shown()
+    [submit] = [line for line in shown if "turnwright submit" in line]
+    assert submit.startswith("  turnwright submit")
+    assert shlex.split(submit)[4] == name
+    assert submit.endswith("--create --follow")
+    assert any("Warning" in line and "│" in line for line in shown), "in the box"
 
 
 async def test_agents_stand_in_the_folder_it_is_called_in(start: Start, tmp_path: Path) -> None:
@@ -222,6 +292,7 @@ async def test_a_program_that_starts_it_is_told_where_everything_is_in_json(star
         "agents": ["echo"],
         "workers": 1,
         "folder": ".turnwright",
+        "warnings": [],
     }
     for line in (dev.folder / ".turnwright" / "worker-1.log").read_text().splitlines():
         assert json.loads(line)["event"]

@@ -1,5 +1,6 @@
 """Agents, and how a worker finds them."""
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,5 +178,36 @@ def test_a_wrong_target_says_what_is_wrong_with_it(target: str, says: str) -> No
 
 @pytest.mark.usefixtures("shop")
 def test_a_module_that_misses_an_import_of_its_own_fails_with_that() -> None:
-    with pytest.raises(ModuleNotFoundError, match="there_is_no_such_module"):
+    with pytest.raises(InvalidInput, match="there_is_no_such_module"):
         load_registry("shop_broken:agents")
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "line"),
+    [
+        ("import json\n\n1 / 0\n", "ZeroDivisionError: division by zero", 3),
+        ("import json\njson.loads('{')\n", "JSONDecodeError: Expecting property name", 2),
+        ("def f(:\n", "SyntaxError: invalid syntax (shop_broken.py, line 1)", None),
+        ("raise SystemExit(3)\n", "SystemExit: 3", 1),
+        ("from turnwright.activities import Agent\nAgent('one', '')\n", "agent one: model must be a name", 2),
+        ("def agents():\n    raise KeyError('x')\n", "KeyError: 'x'", 2),
+    ],
+)
+def test_a_module_that_raises_is_told_in_one_line_and_with_its_own_frames_only(
+    source: str, said: str, line: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shop_broken.py"
+    file.write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InvalidInput) as caught:
+        load_registry("shop_broken:agents")
+    sys.modules.pop("shop_broken", None)
+    text = str(caught.value)
+    assert text.startswith("'shop_broken:agents' cannot be loaded: ")
+    assert said in text
+    assert "\n" not in text
+    if line is not None:
+        assert text.endswith(f"({file}, line {line})")
+    [frames] = caught.value.__notes__
+    named = set(re.findall(r'File "(.+?)"', frames))
+    assert named == {str(file)}
