@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from turnwright.activities.tool_output import Beside, OutputRefused
+from turnwright.journal.agents import DEADLINE_S_MAX
 from turnwright.journal.commands import Ask
 from turnwright.journal.json_schema import check_schema
 from turnwright.journal.state_ops import TRUSTED, ToolOp
 
 PROMPT_CHARACTERS_MAX: Final = 10_000
-DEADLINE_S_MAX: Final = 10 * 365 * 24 * 3600.0
 OPS_MAX: Final = 20
 
 

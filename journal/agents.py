@@ -5,13 +5,14 @@ Rule: a definition holds no code. A worker finds the code of a tool by agent and
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from turnwright.journal.messages import Frozen
 from turnwright.journal.state_parts import PermissionState
 
+DEADLINE_S_MAX: Final = 10 * 365 * 24 * 3600.0
 Effect = Literal["read", "idempotent", "once"]
 
 
@@ -27,7 +28,7 @@ class Limits(Frozen):
 class ApprovalTerms(Frozen):
     """How long a person has to approve a call, in seconds (None: for ever), and what the end of that means."""
 
-    deadline_s: float | None = Field(default=None, gt=0)
+    deadline_s: float | None = Field(default=None, gt=0, le=DEADLINE_S_MAX)
     on_expiry: Literal["expired", "approve"] = "expired"
 
 

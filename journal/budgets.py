@@ -28,7 +28,7 @@ class Budget(Frozen):
     steps: int | None = Field(default=None, ge=0)
     tokens: int | None = Field(default=None, ge=0)
     cost_microusd: int | None = Field(default=None, ge=0)
-    wall_time_s: float | None = Field(default=None, ge=0)
+    wall_time_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     tool_calls: int | None = Field(default=None, ge=0)
 
     @property

@@ -1,6 +1,13 @@
 """An agent's own limits fail the turn, by name."""
 
+import math
+
+import pytest
+from pydantic import ValidationError
+
 from tests.unit.journal.scene import Scene, call, definition, must
+from turnwright.journal.agents import DEADLINE_S_MAX, ApprovalTerms
+from turnwright.journal.budgets import Budget
 from turnwright.journal.messages import Usage
 
 
@@ -70,3 +77,17 @@ def test_time_spent_in_tools_has_a_limit_and_waiting_does_not_count() -> None:
     must(scene.start(second.call_id))
     must(scene.finish(second.call_id, duration_ms=1))
     assert scene.status.code == "tool_time"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan, 1e300])
+def test_people_have_a_time_that_a_clock_can_count_to_or_no_deadline_at_all(seconds: float) -> None:
+    with pytest.raises(ValidationError):
+        ApprovalTerms(deadline_s=seconds)
+    assert ApprovalTerms(deadline_s=DEADLINE_S_MAX).deadline_s == DEADLINE_S_MAX
+
+
+def test_a_budget_without_bound_is_one_that_is_left_out() -> None:
+    for seconds in (math.inf, math.nan, -1):
+        with pytest.raises(ValidationError):
+            Budget(wall_time_s=seconds)
+    assert not Budget(steps=None).bounded
