@@ -113,7 +113,7 @@ def _under_way(context: Context) -> Rejection | None:
     active = context.control.active
     if runs(context):
         return Rejection("turn_active", "a turn is running; wait for its end, or pause it first")
-    if active is not None and (active.interactions or any(call.state != "closed" for call in active.calls)):
+    if active is not None and any(call.state != "closed" for call in active.calls):
         return Rejection("open_calls", "the active turn has calls without a result; answer or cancel them first")
     return None
 

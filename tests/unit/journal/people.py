@@ -39,6 +39,7 @@ from turnwright.journal.commands import (
     ResumeThread,
     ResumeTurn,
     RetryTurn,
+    SetSessionBudget,
     Steer,
     Submit,
     TurnCommand,
@@ -99,6 +100,7 @@ class PeopleOfAThread(RuleBasedStateMachine):
         asks=st.sampled_from([(), (), ("send",), ("send", "look"), ("*(to=eve)",)]),
         deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from(["expired", "approve"]),
         limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
+        shared=st.sampled_from([None, None, Budget(steps=2), Budget(tokens=60), Budget(tool_calls=2)]),
     )  # fmt: skip
     def begin(
         self,
@@ -106,8 +108,11 @@ class PeopleOfAThread(RuleBasedStateMachine):
         deadline_s: float | None,
         on_expiry: Literal["expired", "approve"],
         limits: dict[str, Any],
+        shared: Budget | None,
     ) -> None:
         self.agent = definition(may(ask=asks), deadline_s=deadline_s, on_expiry=on_expiry, **limits)
+        if shared is not None:
+            assert self.world.do_session(SetSessionBudget(request_id=self.new("budget"), budget=shared))
         self.submit("enqueue", None, None)
 
     # -- people -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must, refused, rules
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries import TasksChanged, ToolFinished
 from turnwright.journal.messages import Text
 from turnwright.journal.state_ops import (
@@ -175,6 +176,19 @@ def test_the_state_may_be_changed_while_the_turn_is_paused_between_its_steps(how
     must(scene.respond_model(call("no such tool")))
     must(CHANGE[how](scene))
     must(scene.resume())
+    must(scene.request())
+
+
+@pytest.mark.parametrize("how", CHANGE)
+def test_the_state_may_be_changed_while_the_turn_waits_for_its_budget_to_be_raised(how: str) -> None:
+    scene = Scene()
+    must(scene.submit(budget=Budget(steps=1)))
+    must(scene.claim())
+    must(scene.request())
+    must(scene.respond_model(call("no such tool")))
+    assert scene.status.phase == "waiting"
+    must(CHANGE[how](scene))
+    must(scene.respond("raise"))
     must(scene.request())
 
 
