@@ -1,19 +1,21 @@
 """Clients of one journal, with nothing at the address they are told for Temporal, and a worker's hands."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import TypeAlias
 
 import pytest
+import structlog
 
 from tests.integration.client.hands import AGENT, Hands
+from tests.integration.client.program import NOBODY_THERE, application
+from tests.integration.client.terminal import Run, invoke
 from turnwright.client import Client, Session
 from turnwright.journal.driver import Driver
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
 
-NOBODY_THERE = "127.0.0.1:9"  # the discard port: refused at once
 PRESENCE = "w-hands"
 
 Connect: TypeAlias = Callable[..., Awaitable[Client]]
@@ -29,6 +31,14 @@ async def connect(driver: Driver, journal_url: str) -> AsyncIterator[Connect]:
             return await stack.enter_async_context(Client.connect(**{**given, **settings}))  # type: ignore[arg-type]
 
         yield connect
+
+
+@pytest.fixture
+def run(driver: Driver, journal_url: str) -> Iterator[Run]:
+    """Run a command of the terminal. It sets up logs on the standard error it is given."""
+    structlog.reset_defaults()
+    yield lambda *words, given=None: invoke(application(journal_url), *words, given=given)
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ class Hands:
         )
         await self._do(turn, command)
 
-    async def want_tool(self, turn: Turn, step: int = 1, **arguments: object) -> str:
+    async def want_tool(self, turn: Turn, step: int = 1, arguments: dict[str, object] | None = None) -> str:
         """The model calls the tool; the call's id."""
         await self.ask_model(turn, step)
         await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments=arguments or {"n": 1}), step=step)

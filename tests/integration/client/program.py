@@ -4,9 +4,10 @@ import sys
 
 import typer
 
-from tests.integration.client.conftest import NOBODY_THERE
 from turnwright.client import ClientSettings
 from turnwright.client.cli import register
+
+NOBODY_THERE = "127.0.0.1:9"  # the discard port: refused at once
 
 
 def application(journal_url: str) -> typer.Typer:

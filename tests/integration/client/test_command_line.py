@@ -4,47 +4,18 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, TypeAlias
 
 import pytest
-import structlog
 import typer
-from typer.testing import CliRunner
 
 from tests.integration.client.hands import AGENT, Hands
-from tests.integration.client.program import application
+from tests.integration.client.terminal import Run, invoke, lines
 from turnwright.client import Client, ClientSettings, Session
 from turnwright.client.cli import group, register
 from turnwright.journal.driver import Driver
 from turnwright.journal.messages import Text
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
-
-Result: TypeAlias = Any
-Run: TypeAlias = Callable[..., Coroutine[Any, Any, Result]]
-
-
-@pytest.fixture(autouse=True)
-def logs_as_they_were() -> Iterator[None]:
-    """A command sets up logs on the standard error it is given."""
-    structlog.reset_defaults()
-    yield
-    structlog.reset_defaults()
-
-
-@pytest.fixture
-def run(driver: Driver, journal_url: str) -> Run:
-    """Run a command on the test's journal."""
-    return lambda *words, given=None: invoke(application(journal_url), *words, given=given)
-
-
-async def invoke(app: typer.Typer, *words: str, given: str | None = None) -> Result:
-    return await asyncio.to_thread(CliRunner().invoke, app, words, given)
-
-
-def lines(result: Result) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 async def test_a_turn_is_submitted_followed_and_ends_with_its_answer_alone_on_standard_output(

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.integration.client.conftest import NOBODY_THERE, Connect
+from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT, Hands
+from tests.integration.client.program import NOBODY_THERE
 from turnwright.client import Client, CommandRejected, Session
 from turnwright.journal.driver import Driver
 from turnwright.journal.entries import InputSteered, TurnQueued

@@ -20,7 +20,7 @@ async def asked(turn: Turn) -> Question:
 async def wanting(session: Session, asking: Hands, **arguments: object) -> Turn:
     """A turn that waits for an approval."""
     turn = await session.submit("one", agent=AGENT)
-    await asking.want_tool(turn, **arguments)
+    await asking.want_tool(turn, arguments=arguments)
     return turn
 
 

@@ -10,7 +10,7 @@ from temporalio.service import RPCError
 
 from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT
-from turnwright.client import Client, ClientSettings
+from turnwright.client import Budget, Client, ClientSettings
 from turnwright.journal.driver import Driver
 from turnwright.journal.store import Journal
 from turnwright.worker import loopback
@@ -59,6 +59,9 @@ async def test_each_accepted_command_wakes_its_thread_or_session_once_temporal_i
     assert await client.flush(30) is None
     assert (await whole.describe()).status is WorkflowExecutionStatus.RUNNING
     assert await signals(whole) == ["wake"]
+    await session.set_budget(Budget(steps=5))
+    assert await client.flush(30) is None
+    assert await signals(whole) == ["wake", "wake"]
 
 
 async def test_all_commands_during_a_wake_up_are_followed_by_one_more(
