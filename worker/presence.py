@@ -98,7 +98,7 @@ class PresenceKeeper(Looper):
     async def _appear(self) -> None:
         self._hold = await self._hold_again() or await self._hold_new()
         self._announce(self.presence_id)
-        log.info("presence_held", presence=self.presence_id, label=self._info["label"])
+        log.info("presence_held", presence=self.presence_id, label=self._info["label"], pid=os.getpid())
 
     async def _hold_again(self) -> Hold | None:
         """The lock under the id of before, unless there was none, or the store thinks that it is held."""

@@ -106,7 +106,7 @@ class JournalUpkeep:
             screen.facts([("journal", counted.journal_id)])
             screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in counted.counts.items()])
             screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in counted.turns.items()], "no turns")
-            columns = ["worker", "state", "pid", "started", "agents"]
+            columns = ["worker", "presence", "state", "pid", "started", "agents"]
             screen.table(columns, [[worker[name] for name in columns] for worker in workers], "no workers")
             return 0
 
@@ -147,7 +147,8 @@ def _worker(seen: Presence) -> dict[str, str]:
     info = seen.info
     agents = ", ".join(map(str, info.get("agents", ())))
     return {
-        "worker": str(info.get("label", seen.presence_id)),
+        "worker": str(info.get("label", "")),
+        "presence": seen.presence_id,  # as entries and `turn why` name it
         "state": seen.liveness.state,
         "pid": str(info.get("pid", "")),
         "started": str(info.get("started", "")),

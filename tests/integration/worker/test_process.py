@@ -1,13 +1,16 @@
 """Worker processes from their start to their end: drained, killed, and while Temporal comes and goes."""
 
+import asyncio
+import json
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.integration.runtime.scripts import call, say
-from tests.integration.worker.stack import Stack, until, until_shows
+from tests.integration.worker.stack import ROOT, Stack, until, until_shows
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
 
@@ -51,6 +54,28 @@ async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_
     assert await worker.ended() == 0
     assert worker.said("worker_stopped")
     assert await presences(each_store) == []
+
+
+async def test_a_worker_that_is_named_in_an_entry_is_found_in_the_journals_statistics(stack: Stack) -> None:
+    worker = await stack.ready_worker()
+    turn = await stack.submit(call("add", a=1, b=2), say("done"))
+    await turn.result(timeout_s=30)
+    [started] = [entry.payload for entry in await stack.entries(turn) if entry.type == "tool.started"]
+    command = (
+        sys.executable,
+        "-m",
+        "turnwright.worker.main",
+        "--journal",
+        stack.journal_url,
+        "journal",
+        "stats",
+        "--json",
+    )
+    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+    [listed] = json.loads((await process.communicate())[0])["workers"]
+    assert listed["presence"] == started.presence  # type: ignore[attr-defined]
+    assert (listed["worker"], listed["pid"], listed["state"]) == ("worker-1", str(worker.pid), "alive")
+    assert (await worker.until_said("presence_held"))["pid"] == worker.pid
 
 
 async def test_a_tool_call_that_ends_within_the_drain_is_finished_and_not_repeated(stack: Stack) -> None:
