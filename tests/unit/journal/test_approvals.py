@@ -225,3 +225,12 @@ def asked_anew(scene: Scene, amount: int) -> tuple[CallOperation, ...]:
     scene.thinking()
     must(scene.respond_model(call("refund", amount=amount)))
     return scene.calls
+
+
+def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
+    scene = Scene(agent=asking("refund")).thinking()
+    unfit = CallFacts(unfit="amount is missing")
+    step = must(scene.respond_model(call("refund"), facts=(unfit,)))
+    assert step.types == ["model.responded", "tool.decided", "tool.finished"]
+    assert scene.results == [("refund", "error")]
+    must(scene.request())

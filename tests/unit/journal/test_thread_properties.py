@@ -278,5 +278,5 @@ TestThreadHistories.settings = settings(
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)
 def test_long_histories_keep_the_promises_too() -> None:
-    thorough = settings(max_examples=600, stateful_step_count=80, deadline=None, suppress_health_check=QUIET)
+    thorough = settings(max_examples=400, stateful_step_count=60, deadline=None, suppress_health_check=QUIET)
     run_state_machine_as_test(ThreadHistories, settings=thorough)
