@@ -3,7 +3,7 @@
 TurnwrightError                 turnwright.journal.errors
 ├── InvalidInput                data that can never be accepted
 ├── CommandRejected             a command that may not happen now; `code`, and the whole `receipt`
-├── NotFound                    no such session, thread or turn for this tenant
+├── NotFound                    no such session, thread, turn or question for this tenant
 ├── TurnEnded                   asked for an answer of a turn that gave none
 │   ├── TurnFailed              `code`, `retryable`
 │   └── TurnCancelled           `code` says by what
@@ -28,7 +28,7 @@ class CommandRejected(errors.CommandRejected):
 
 
 class NotFound(TurnwrightError, LookupError):
-    """There is no such session, thread or turn, or it belongs to somebody else."""
+    """There is no such session, thread, turn or question, or it belongs to somebody else."""
 
     def __init__(self, what: str, name: str) -> None:
         super().__init__(f"there is no {what} {name}")

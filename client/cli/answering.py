@@ -28,7 +28,7 @@ from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.errors import InvalidInput
 
 Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]…", help="The questions' ids; without one, filters say which.")
+    list[str] | None, typer.Argument(metavar="ID", help="The questions' ids; without one, filters say which.")
 ]
 Give = Callable[[Turn, Question, How], Awaitable[Receipt]]
 

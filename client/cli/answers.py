@@ -31,7 +31,7 @@ Words = Annotated[str | None, typer.Option("--text", help="The answer in words, 
 Output = Annotated[str | None, typer.Option("--output", metavar="TEXT", help="The result as text; @file, or -.")]
 OutputJson = Annotated[str | None, typer.Option("--output-json", metavar="JSON", help="The result as JSON; @file, -.")]
 Failed = Annotated[bool, typer.Option("--failed", help="It failed; the output says how.")]
-QuestionIds = Annotated[list[str], typer.Argument(metavar="ID…", help="The questions' ids.")]
+QuestionIds = Annotated[list[str], typer.Argument(metavar="ID", help="The questions' ids.")]
 
 
 class AnswerCommands:

@@ -85,6 +85,8 @@ def thread_seen(seen: ThreadSeen) -> dict[str, Any]:
         "pause": seen.control.pause.model_dump(mode="json"),
         "session_pause": seen.session.pause.model_dump(mode="json"),
         "on_failure": seen.control.on_failure,
+        "mode": seen.control.permissions.mode,
+        "planning": seen.control.planning,
         "queued": seen.control.queued,
         "active_turn": head_of(seen.control),
     }

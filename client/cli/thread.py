@@ -9,6 +9,7 @@ import typer
 
 from turnwright.client.cli import plain
 from turnwright.client.cli.options import Agent, Json, Reason, RequestId, Revision, SessionName, ThreadName, User, how
+from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen, local
 from turnwright.client.client import Client
@@ -158,6 +159,7 @@ def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:
         ("user", seen.key.user or ""),
         ("state", state),
         ("active", "" if active is None else f"{active.turn_id} ({active.status.phase}, step {active.step})"),
+        ("permissions", f"{permission_words(control.permissions)}{', planning' if control.planning else ''}"),
         ("queued", str(control.queued)),
         ("next", "" if seen.front is None else seen.front.turn_id),
         ("entries", str(seen.seq)),

@@ -20,7 +20,7 @@ from turnwright.journal.errors import InvalidInput
 
 Question = Annotated[str, typer.Argument(metavar="INTERACTION", help="The question's id, as `turn show` tells it.")]
 OpenQuestion = Annotated[
-    str | None, typer.Argument(metavar="[INTERACTION]", help="The question's id; not needed if the turn asks only one.")
+    str | None, typer.Argument(metavar="INTERACTION", help="The question's id; not needed if the turn asks only one.")
 ]
 Resolution = Annotated[
     str,

@@ -3,19 +3,26 @@
 import pytest
 
 from turnwright.client.cli.telling import CHARACTERS_MAX, tell
+from turnwright.journal.budgets import Budget
 from turnwright.journal.entries import (
+    BudgetChanged,
     Entry,
+    EntryErased,
     InputApplied,
+    InteractionExpired,
+    InteractionRequested,
     ModelFailed,
     ModelRequested,
     ModelResponded,
     Payload,
+    PermissionsChanged,
     ToolFinished,
     TurnCancelled,
     TurnPaused,
     TurnQueued,
 )
 from turnwright.journal.messages import Media, Text, Thinking, ToolCall, user
+from turnwright.journal.state_parts import PermissionState, Rule
 
 
 def told(payload: Payload, step: int | None = None) -> str:
@@ -41,6 +48,17 @@ def told(payload: Payload, step: int | None = None) -> str:
             1,
             'step 1 [thinking] I look. look({"é": 1})',
         ),
+        (
+            InteractionRequested(interaction_id="q", kind="approval", asked={"tool": "pay", "arguments": {"n": 1}}),
+            2,
+            'approval q pay({"n": 1})',
+        ),
+        (InteractionRequested(interaction_id="q", kind="form", asked={"tool": "a", "prompt": "why?"}), 2, "q a: why?"),
+        (InteractionRequested(interaction_id="q", kind="budget", asked={"scope": "thread"}), 2, "budget q thread"),
+        (InteractionExpired(interaction_id="q", resolution="expired"), 2, "q: expired"),
+        (BudgetChanged(scope="turns", budget=Budget(steps=3), principal="ann"), None, "turns to come: 3 steps  [ann]"),
+        (PermissionsChanged(permissions=PermissionState(mode="explore", deny=(Rule(tool="x"),))), None, ": 1 deny"),
+        (EntryErased(erased_seq=4, principal="ann", reason="asked"), None, "entry 4  [ann: asked]"),
         (
             ToolFinished(
                 call_id="c", name="put", ordinal=1, outcome="interrupted", duration_ms=1500, effect_unknown=True,
