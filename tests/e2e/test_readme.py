@@ -30,3 +30,16 @@ async def test_the_example_runs_as_it_stands_there(tmp_path: Path) -> None:
         await told(tmp_path, approve.replace("QUESTION", question))
         assert await answer == "Done: order 88235 is cancelled.\n"
         assert "completed" in await told(tmp_path, turns)
+
+
+async def test_the_answer_counts_though_nothing_runs_when_it_is_given(tmp_path: Path) -> None:
+    written(PAGE, tmp_path)
+    first, ask, listed, approve, turns, _ = commands()
+    async with dev(tmp_path, first):
+        answer = asyncio.create_task(told(tmp_path, ask))
+        question = await shown(tmp_path, listed, r"^q-\S+")
+    await told(tmp_path, approve.replace("QUESTION", question))
+    assert "running" in await told(tmp_path, turns)
+    assert not answer.done()
+    async with dev(tmp_path, first):
+        assert await answer == "Done: order 88235 is cancelled.\n"
