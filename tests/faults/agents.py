@@ -18,44 +18,57 @@ from turnwright.activities.tools import tool
 LEDGER = Ledger(Path(os.environ.get(FOLDER_VARIABLE, ".")))
 
 
-async def act(ctx: ToolContext, name: str, before: str, after: str) -> str:
-    """Wait for the first gate, have the effect, wait for the second."""
+async def act(ctx: ToolContext, name: str, before: str, after: str, lasts_s: float) -> str:
+    """Wait for the first gate, have the effect in the middle of the time it takes, wait for the second."""
     LEDGER.write("began", name, ctx.idempotency_key)
     await LEDGER.gate(before)
+    await asyncio.sleep(lasts_s / 2)
     LEDGER.write("effect", name, ctx.idempotency_key)
+    await asyncio.sleep(lasts_s / 2)
     await LEDGER.gate(after)
     return f"{name} done"
 
 
 @tool(effect="read")
-async def look(ctx: ToolContext, before: str = "", after: str = "") -> str:
+async def look(ctx: ToolContext, before: str = "", after: str = "", lasts_s: float = 0) -> str:
     """Look something up; it may be repeated freely."""
-    return await act(ctx, "look", before, after)
+    return await act(ctx, "look", before, after, lasts_s)
 
 
 @tool(effect="idempotent")
-async def charge(ctx: ToolContext, before: str = "", after: str = "") -> str:
+async def charge(ctx: ToolContext, before: str = "", after: str = "", lasts_s: float = 0) -> str:
     """Charge a card, once for each key."""
-    return await act(ctx, "charge", before, after)
+    return await act(ctx, "charge", before, after, lasts_s)
 
 
 @tool
-async def post(ctx: ToolContext, before: str = "", after: str = "") -> str:
+async def post(ctx: ToolContext, before: str = "", after: str = "", lasts_s: float = 0) -> str:
     """Post a letter; it cannot be taken back, and nobody can tell whether it was posted."""
-    return await act(ctx, "post", before, after)
+    return await act(ctx, "post", before, after, lasts_s)
 
 
 async def find_transfer(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
-    """The bank can tell whether a transfer was made."""
+    """The bank can tell whether a transfer was made, and that it may still be while somebody is at it."""
     del arguments
-    made = LEDGER.keys("effect", "transfer").count(ctx.idempotency_key)
-    return Reconciled.succeeded("transfer done") if made else Reconciled.run_again()
+    if ctx.idempotency_key in LEDGER.keys("effect", "transfer"):
+        return Reconciled.succeeded("transfer done")
+    at_it = [pid for what, _, pid, key in LEDGER.lines() if (what, key) == ("began", ctx.idempotency_key)]
+    return Reconciled.unknown() if any(map(is_alive, at_it)) else Reconciled.run_again()
+
+
+def is_alive(pid: str) -> bool:
+    """Whether a process that wrote to the ledger is still there, frozen perhaps."""
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @tool(reconcile=find_transfer)
-async def transfer(ctx: ToolContext, before: str = "", after: str = "") -> str:
+async def transfer(ctx: ToolContext, before: str = "", after: str = "", lasts_s: float = 0) -> str:
     """Transfer money; what became of it can be found out."""
-    return await act(ctx, "transfer", before, after)
+    return await act(ctx, "transfer", before, after, lasts_s)
 
 
 @tool(effect="idempotent")

@@ -64,10 +64,11 @@ class Worker:
     async def until_frozen(self) -> None:
         """Wait until something stopped it."""
         async with asyncio.timeout(DEADLINE_S):
-            while not self._is_frozen():
+            while not self.is_frozen:
                 await asyncio.sleep(POLL_S)
 
-    def _is_frozen(self) -> bool:
+    @property
+    def is_frozen(self) -> bool:
         return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
 
     async def until_ended(self) -> int:
