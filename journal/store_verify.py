@@ -39,12 +39,13 @@ async def rebuild(journal: Journal, session: SessionKey | None = None) -> AsyncI
 
     One that cannot be rebuilt is left as it is, and says why.
     """
-    async for _, key in _threads(journal, session):
-        rebuilt = await _rebuild_one(journal, key, partial(rebuild_thread, key))
-        if rebuilt is not None:
-            yield rebuilt
+    # Sessions first: what a thread takes of a budget depends on its session's control.
     async for _, key in _sessions(journal, session):
         rebuilt = await _rebuild_one(journal, key, partial(rebuild_session, key))
+        if rebuilt is not None:
+            yield rebuilt
+    async for _, key in _threads(journal, session):
+        rebuilt = await _rebuild_one(journal, key, partial(rebuild_thread, key))
         if rebuilt is not None:
             yield rebuilt
 
