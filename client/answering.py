@@ -74,11 +74,11 @@ class Answering(ABC):
         return await self.respond(interaction_id, "failed" if failed else "succeeded", _present(output=output), **how)
 
     async def raise_budget(self, interaction_id: str, budget: Budget | None = None, **how: Unpack[How]) -> Receipt:
-        """Go on over a budget: `budget` replaces it, None lifts it.
+        """Go on over a budget: what `budget` names replaces that bound, None lifts all of them.
 
         A session's budget is raised with `session.set_budget`, which answers its questions by itself.
         """
-        given = None if budget is None else budget.model_dump(mode="json", exclude_none=True)
+        given = None if budget is None else budget.model_dump(mode="json", exclude_unset=True)
         return await self.respond(interaction_id, "raise", _present(budget=given), **how)
 
     async def fail_budget(self, interaction_id: str, **how: Unpack[How]) -> Receipt:

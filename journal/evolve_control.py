@@ -40,6 +40,7 @@ from turnwright.journal.entries import (
     StateUpdated,
     ThreadClosed,
     ThreadForked,
+    ThreadImported,
     ThreadOpened,
     ThreadPaused,
     ThreadResumed,
@@ -55,6 +56,7 @@ from turnwright.journal.entries import (
     TurnStarted,
 )
 from turnwright.journal.messages import ToolCall, Usage
+from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
@@ -173,6 +175,13 @@ def _budget_changed(control: ThreadControl, entry: Entry, payload: BudgetChanged
             return {} if active is None else {"active": active.model_copy(update={"budget": payload.budget})}
 
 
+def _imported(_: ThreadControl, __: Entry, payload: ThreadImported) -> dict[str, Any]:
+    permissions, plan = payload.state.get("permissions"), payload.state.get("plan")
+    planning = isinstance(plan, dict) and bool(plan.get("active", False))
+    known = {} if permissions is None else {"permissions": PermissionState.model_validate(permissions)}
+    return {"planning": planning} | known
+
+
 def _state_updated(_: ThreadControl, __: Entry, payload: StateUpdated) -> dict[str, Any]:
     plan = payload.changes.get("plan")
     return {"planning": bool(plan.get("active", False))} if isinstance(plan, dict) else {}
@@ -193,6 +202,7 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     InputInjected: lambda c, _, __: {"injected": c.injected + 1},
     InputApplied: lambda _, __, ___: {"injected": 0},
     InputDiscarded: _discarded,
+    ThreadImported: _imported,
     PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
     PlanChanged: lambda _, __, p: {"planning": p.plan.active},
     StateUpdated: _state_updated,

@@ -36,7 +36,7 @@ from turnwright.journal.entries import (
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.change import changed, is_tightening
 from turnwright.journal.settle import given_room
-from turnwright.journal.state_ops import Refusal, apply_op
+from turnwright.journal.state_ops import LeavePlan, Refusal, apply_op
 
 NOT_OPENED = Rejection("not_opened", "the thread pins its agent when its first turn starts; until then there is none")
 CHANGEABLE = ("context", "summary", "plan", "tasks", "tools")
@@ -65,7 +65,11 @@ def set_budget(context: Context, command: SetBudget) -> Decision:
 
 
 def change_state(context: Context, command: ChangeState) -> Decision:
-    """Do one operation on tasks, plan or tool groups, as a trusted caller."""
+    """Do one operation on tasks, plan or tool groups, as a trusted caller; a plan is not left under a run's feet."""
+    if isinstance(command.op, LeavePlan) and runs(context):
+        return Rejection(
+            "turn_active", "a turn is running, and leaving its plan loosens what it may do; pause it first"
+        )
     state = context.facts.state
     assert state is not None, "the transaction loads it for this command"
     at = context.facts.now.isoformat()
@@ -90,7 +94,10 @@ def update_state(context: Context, command: UpdateState) -> Decision:
 
 def clear_context(context: Context, command: ClearContext) -> Decision:
     """Begin the conversation anew; permissions, tools, tasks and plan stay, and so does the history."""
-    refused = _stale(context.control, command.expected_seq) or _under_way(context)
+    refused = _stale(context.control, command.expected_seq)
+    if refused is None and context.control.active is not None:
+        # Its next request would begin without the message it works on.
+        refused = Rejection("turn_active", "a turn is active; wait for its end, or cancel it")
     return refused or _one(command, ContextCleared(**_who(command)))
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from turnwright.journal import entry_ids
-from turnwright.journal.budgets import Budget
+from turnwright.journal.budgets import Budget, Scope
 from turnwright.journal.canonical import digest_of, encode, repair
 from turnwright.journal.commands import CallSpec, Rejection, Respond
 from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
@@ -35,7 +35,7 @@ from turnwright.journal.permissions.change import PermissionChange, changed
 from turnwright.journal.permissions.evaluate import forbidden
 from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.rules import parse_rule
-from turnwright.journal.spending import spent, still_over
+from turnwright.journal.spending import budgets, spent, still_over
 from turnwright.journal.turn_status import TurnStatus
 
 DENIED_TEXT = "The user chose not to run this call."
@@ -182,6 +182,8 @@ def _rule_for(given: Answered, kind: str) -> list[Payload] | Rejection:
     suggested = given.asked.get("suggestions") or [given.call.name if given.call else "*"]
     text = suggested[0] if always is True else always
     command = given.command
+    if kind == "allow" and given.asked.get("why") not in (None, "default"):
+        return Rejection("bad_rule", f"no allow rule would be heard: {given.asked['why']} comes before it and asks")
     try:
         rule = parse_rule(text, source=f"person:{command.principal}")
         permissions = changed(given.context.control.permissions, PermissionChange(add=((kind, rule),)))  # type: ignore[arg-type]
@@ -231,7 +233,10 @@ def _words(value: object) -> str:
 
 
 def _raise_budget(given: Answered) -> Meaning:
-    """Give more; a session's budget is raised at the session, for its other threads go by it too."""
+    """Give more: what is named replaces its bound, the others stay; naming nothing lifts them all.
+
+    A session's budget is raised at the session, for its other threads go by it too.
+    """
     scope = given.question.scope or "turn"
     if scope == "session":
         return _session_has_room(given)
@@ -239,7 +244,7 @@ def _raise_budget(given: Answered) -> Meaning:
     if wrong is not None:
         return wrong
     try:
-        budget = Budget.model_validate(given.command.answer.get("budget", {}))
+        budget = _raised(given, scope)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return Rejection("invalid_budget", f"{'.'.join(map(str, first['loc'])) or 'budget'}: {first['msg']}")
@@ -248,6 +253,15 @@ def _raise_budget(given: Answered) -> Meaning:
         return Rejection("still_over_budget", f"more than that is used already: {', '.join(over)}")
     who = {"principal": given.command.principal, "reason": given.command.reason}
     return [BudgetChanged(scope=scope, budget=budget, **who)]  # type: ignore[arg-type]
+
+
+def _raised(given: Answered, scope: Scope) -> Budget:
+    named = given.command.answer.get("budget")
+    if named is None:
+        return Budget()
+    now = dict(budgets(given.context.control, given.context.session, given.context.facts)).get(scope, Budget())
+    Budget.model_validate(named)  # what is wrong with it is said of what was written, not of the whole
+    return Budget.model_validate(now.model_dump() | named)
 
 
 def _session_has_room(given: Answered) -> Meaning:

@@ -134,7 +134,8 @@ def _question(
             "effect": call.effect,
             "why": verdict.source,
             "message": verdict.message,
-            "suggestions": list(suggestions(subject)),
+            # An allow rule is heard after ask rules and the tool's own check, so it would not help with these.
+            "suggestions": list(suggestions(subject)) if verdict.source == "default" else [],
             "spec": spec.as_asked(),
             "resolved": {name: list(places) for name, places in subject.facts.resolved.items()},
         },

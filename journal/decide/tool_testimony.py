@@ -39,7 +39,9 @@ def finish_tool(context: Context, command: FinishTool) -> Decision:
         return NO_CLAIM
     current = call is not None and call.claim is not None and call.ordinal == command.ordinal
     if command.asks is not None:
-        return _deferred(context, call, command, command.asks) if call is not None and current else []
+        return (
+            _deferred(context, call, command, command.asks) if call is not None and current else [_late(call, command)]
+        )
     if command.outcome not in _DEFINITE:
         return [_attempt_over(active, command)] if active is not None and current else []
     if active is None or call is None or call.state == "closed" or command.ordinal <= call.written_off:

@@ -15,6 +15,8 @@ from turnwright.journal.permissions.rules import RULES_MAX, checked_rule, rule_t
 from turnwright.journal.state_parts import Mode, PermissionState, Rule
 
 DIRECTORIES_MAX: Final = 50
+# They stand in the thread's control, which is written with every append.
+PERMISSIONS_CHARACTERS_MAX: Final = 32_000
 DIRECTORY_CHARACTERS_MAX: Final = 4_000
 RuleKind = Literal["allow", "ask", "deny"]
 # From what lets most run to what lets least.
@@ -38,13 +40,20 @@ def changed(permissions: PermissionState, change: PermissionChange) -> Permissio
         InvalidInput: a rule or directory is none, a rule to take away is not there, or there would be too many.
     """
     directories = permissions.working_directories
-    return PermissionState(
+    new = PermissionState(
         mode=permissions.mode if change.mode is None else change.mode,
         allow=_rules("allow", permissions.allow, change),
         ask=_rules("ask", permissions.ask, change),
         deny=_rules("deny", permissions.deny, change),
         working_directories=directories if change.working_directories is None else _places(change.working_directories),
     )
+    size = len(new.model_dump_json())
+    if size > PERMISSIONS_CHARACTERS_MAX:
+        raise InvalidInput(
+            f"the permissions would have {size} characters, {PERMISSIONS_CHARACTERS_MAX} are the most; "
+            "say more with one rule"
+        )
+    return new
 
 
 def checked_permissions(permissions: PermissionState) -> PermissionState:

@@ -244,6 +244,6 @@ def _without_repeats(row: ThreadRow, drafts: list[Draft]) -> Script[list[Draft]]
 
 def _applied_id(draft: Draft, stem: str) -> str:
     if isinstance(draft.payload, ToolLate):
-        return f"{stem}/finished"
+        return f"{stem}/{'deferred' if draft.payload.outcome == 'deferred' else 'finished'}"
     what = draft.payload.what if isinstance(draft.payload, ModelLate) else "responded"
     return f"{stem}/{what}"

@@ -56,7 +56,7 @@ async def test_a_budget_counts_across_workers_and_retries(cluster: Cluster, tmp_
     gate.touch()
     [question] = await questions(turn)
     assert log.read_text().count("started") == 2, "the attempt that was lost counts"
-    await respond(turn, question.interaction_id, "raise", budget={})
+    await respond(turn, question.interaction_id, "raise")
     await turn.until("completed")
 
 

@@ -234,3 +234,11 @@ def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
     assert step.types == ["model.responded", "tool.decided", "tool.finished"]
     assert scene.results == [("refund", "error")]
     must(scene.request())
+
+
+def test_an_allow_rule_that_an_ask_rule_comes_before_is_not_added_for_always() -> None:
+    scene = Scene(agent=asking("send"))
+    scene.calling("send")
+    assert scene.active.interactions
+    assert refused(scene.respond("approve", always="send")) == "bad_rule"
+    must(scene.respond("approve"))

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.unit.journal.budgeted import SCOPES, bounded, one_step, over, run_call
-from tests.unit.journal.scene import call, must, refused
+from tests.unit.journal.scene import Scene, call, must, refused
 from turnwright.journal.actions import Park
-from turnwright.journal.budgets import Used
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.spending import committed
 
 
@@ -222,3 +222,13 @@ def test_a_shell_that_knows_nothing_of_the_session_asks_nothing_about_its_budget
     scene = bounded("thread", steps=5)
     scene.machine.elsewhere = Used(steps=1_000)
     must(scene.request())
+
+
+def test_a_raise_keeps_the_bounds_it_does_not_name_and_lifts_what_it_names_none() -> None:
+    scene = Scene()
+    must(scene.submit(budget=Budget(steps=1, tokens=1_000_000, tool_calls=50)))
+    must(scene.claim())
+    must(scene.request())
+    must(scene.respond_model(call("no such tool")))
+    must(scene.respond("raise", budget={"steps": 9, "tool_calls": None}))
+    assert scene.active.budget == Budget(steps=9, tokens=1_000_000)

@@ -207,14 +207,15 @@ def test_a_result_that_comes_after_all_settles_the_question() -> None:
     assert refused(scene.respond("answer", question=asked)) == "already_answered"
 
 
-def test_a_question_of_an_attempt_that_was_given_up_asks_nobody() -> None:
+def test_a_question_of_an_attempt_that_was_given_up_asks_nobody_and_is_kept_as_late() -> None:
     scene = Scene()
     (call_id,) = scene.calling("put")
     must(scene.start(call_id))
     scene.machine.dead.add(scene.worker)
     scene.worker = "w2"
     must(scene.look())
-    assert must(scene.ask(call_id)).types == []
+    assert must(scene.ask(call_id)).types == ["tool.late"]
+    assert must(scene.ask(call_id)).types == [], "it is kept once"
     assert scene.calls[0].state == "ready"
 
 

@@ -239,7 +239,10 @@ def test_a_plan_lets_only_what_reads_run_until_it_is_left() -> None:
     assert source(scene) == "plan"
     must(scene.start(_reading))
     must(scene.finish(_reading))
+    assert refused(scene.do(LeavePlan())) == "turn_active"
+    must(scene.pause())
     must(scene.do(LeavePlan()))
+    must(scene.resume())
     must(scene.request())
     must(scene.respond_model(call("send")))
     must(scene.start(scene.calls[0].call_id))

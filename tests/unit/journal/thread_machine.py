@@ -260,8 +260,8 @@ def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> b
 def _late_names(draft: Draft) -> set[str]:
     stem = draft.entry_id.rsplit("/", 1)[0]
     match draft.payload:
-        case ToolLate():
-            return {draft.entry_id, f"{stem}/finished"}
+        case ToolLate(outcome=outcome):
+            return {draft.entry_id, f"{stem}/{'deferred' if outcome == 'deferred' else 'finished'}"}
         case ModelLate(what=what):
             return {draft.entry_id, f"{stem}/{what}"}
         case _:
