@@ -5,7 +5,7 @@ Rule: it asks `plan`, as a run would, so nothing that can hold a turn is missing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -175,8 +175,11 @@ def _running(scene: Scene, running: tuple[Op, ...], presences: Collection[Presen
     active = scene.control.active
     assert active is not None, "only an active turn runs operations"
     states = {presence.presence_id: presence.liveness.state for presence in presences}
+    names = {presence.presence_id: _worker(presence) for presence in presences}
     found = [(op, claim) for op in running if (claim := _claim(active, op)) is not None]
-    texts = [_operation(scene, active, op, claim, states.get(claim.presence, "dead")) for op, claim in found]
+    texts = [
+        _operation(scene, active, op, claim, names.get(claim.presence, claim.presence), states) for op, claim in found
+    ]
     lost = any(states.get(claim.presence, "dead") == "dead" for _, claim in found)
     code, lead = _lead(scene, lost=lost)
     return Why(code, f"{lead}{' and '.join(texts)}.", min((claim.at_us for _, claim in found), default=None))
@@ -197,11 +200,18 @@ def _claim(active: ActiveTurn, op: Op) -> Claim | None:
     return None if call is None else call.claim
 
 
-def _operation(scene: Scene, active: ActiveTurn, op: Op, claim: Claim, state: str) -> str:
-    what = f"{_named(active, op)} has run on {claim.presence} for {human(scene.now_us - claim.at_us)}"
+def _worker(presence: Presence) -> str:
+    """A worker as entries name it, and as whoever started it knows it."""
+    known = {name: presence.info.get(name) for name in ("label", "pid")}
+    told = " ".join(str(value) for value in (known["label"], known["pid"] and f"process {known['pid']}") if value)
+    return f"{presence.presence_id} ({told})" if told else presence.presence_id
+
+
+def _operation(scene: Scene, active: ActiveTurn, op: Op, claim: Claim, worker: str, states: Mapping[str, str]) -> str:
+    what = f"{_named(active, op)} has run on {worker} for {human(scene.now_us - claim.at_us)}"
     if op.ordinal > 1:
         what += f" (attempt {op.ordinal})"
-    return what + _SIGNS.get(state, "")
+    return what + _SIGNS.get(states.get(claim.presence, "dead"), "")
 
 
 _SIGNS = {

@@ -321,3 +321,8 @@ def test_it_says_since_when_and_until_when() -> None:
     asking = CALL.model_copy(update={"state": "asking"})
     told: Why = why(active(WAITING, calls=(asking,), interactions=(APPROVAL,)), [ALIVE])
     assert told.until_us == APPROVAL.deadline_us
+
+
+def test_a_worker_is_named_as_entries_name_it_and_as_whoever_started_it_knows_it() -> None:
+    known = replace(ALIVE, info={"label": "blue", "pid": 4711})
+    assert "has run on w-1 (blue process 4711) for 12 s" in why(active(RUNNING, step=1, calls=(CALLED,)), [known]).text
