@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 
-from turnwright.journal.errors import JournalError, StoreUnavailable
+from turnwright.journal.errors import InvalidInput, JournalError, StoreUnavailable
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.store import Journal
@@ -21,7 +21,11 @@ PAGE_IDS_MAX = 200
 
 
 async def verify(journal: Journal, session: SessionKey | None = None) -> AsyncIterator[Proof]:
-    """A proof of each thread, session log and session of the journal, or of one session."""
+    """A proof of each thread, session log and session of the journal, or of one session.
+
+    Raises:
+        InvalidInput: there is no such session.
+    """
     async for thread_id, _ in _threads(journal, session):
         proof = await journal.driver.read(partial(verify_thread, thread_id))
         if proof is not None:
@@ -38,6 +42,9 @@ async def rebuild(journal: Journal, session: SessionKey | None = None) -> AsyncI
     """Rebuild each thread, session log and session of the journal, or of one session.
 
     One that cannot be rebuilt is left as it is, and says why.
+
+    Raises:
+        InvalidInput: there is no such session.
     """
     # Sessions first: what a thread takes of a budget depends on its session's control.
     async for _, key in _sessions(journal, session):
@@ -82,8 +89,10 @@ async def _sessions(journal: Journal, session: SessionKey | None) -> AsyncIterat
             yield found
         return
     row = await journal.driver.read(partial(first, "find_session", session.canonical))
-    if row is not None:
-        yield row[0], session.canonical
+    if row is None:  # to say that all of it is proven would be no lie, and false assurance
+        whose = "the anonymous user" if session.user is None else f"user {session.user}"
+        raise InvalidInput(f"there is no session {session.session} of {whose}; see `turnwright session list`")
+    yield row[0], session.canonical
 
 
 async def _pages(journal: Journal, statement: str, *more: int) -> AsyncIterator[tuple[int, str]]:

@@ -15,8 +15,10 @@ from turnwright.client.cli.screen import Screen, local
 from turnwright.client.client import Client
 from turnwright.client.thread import Thread
 from turnwright.journal.commands import Receipt
+from turnwright.journal.control import ActiveTurn
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.ids import MAIN_THREAD
+from turnwright.journal.shown import shown_status
 from turnwright.journal.transact.overview import ThreadSeen
 
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="The material.")]
@@ -141,24 +143,35 @@ class ThreadCommands:
     ) -> None:
         async def run(client: Client, screen: Screen) -> None:
             user, session, agent, thread = place
-            receipt = await command(client.session(user, session).thread(agent, thread))
-            line = f"accepted; thread {thread} of {agent} (pause at revision {receipt.revision})"
-            screen.show(plain.receipt(receipt), line)
+            found = client.session(user, session).thread(agent, thread)
+            receipt = await command(found)
+            if screen.as_json:
+                screen.json(plain.receipt(receipt))
+            else:
+                screen.line(f"accepted; thread {thread} of {agent} is {_state(await found.status())}")
 
         self._runner.run(run, as_json=as_json)
 
 
+def _shown(seen: ThreadSeen, active: ActiveTurn) -> str:
+    return shown_status(seen.control, seen.session, active.status)
+
+
+def _state(seen: ThreadSeen) -> str:
+    control = seen.control
+    pause = f"paused by {control.pause.source} (revision {control.pause.revision})" if control.pause.on else ""
+    return "closed" if control.closed else pause or ("paused with its session" if seen.session.pause.on else "open")
+
+
 def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:
     control, active = seen.control, seen.control.active
-    pause = f"paused by {control.pause.source} (revision {control.pause.revision})" if control.pause.on else ""
-    state = "closed" if control.closed else pause or ("paused with its session" if seen.session.pause.on else "open")
     return [
         ("thread", seen.key.thread),
         ("agent", seen.key.agent),
         ("session", seen.key.session),
         ("user", seen.key.user or ""),
-        ("state", state),
-        ("active", "" if active is None else f"{active.turn_id} ({active.status.phase}, step {active.step})"),
+        ("state", _state(seen)),
+        ("active", "" if active is None else f"{active.turn_id} ({_shown(seen, active)}, step {active.step})"),
         ("permissions", f"{permission_words(control.permissions)}{', planning' if control.planning else ''}"),
         ("queued", str(control.queued)),
         ("next", "" if seen.front is None else seen.front.turn_id),

@@ -98,6 +98,15 @@ def test_a_journal_that_is_not_there_is_said_on_one_line_and_not_made(file: Path
     assert not file.exists()
 
 
+@pytest.mark.parametrize("command", ["verify", "rebuild"])
+def test_a_session_that_is_not_there_is_not_said_to_be_whole(file: Path, command: str) -> None:
+    made(file)
+    said = call(file, "journal", command, "--session", "nope")
+    assert said.exit_code == 2
+    assert said.stderr.startswith("error: there is no session nope of the anonymous user")
+    assert "proven" not in said.stdout
+
+
 def test_a_setting_that_cannot_be_used_is_said_on_one_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TURNWRIGHT_LEASE_S", "soon")
     said = call(file, "journal", "stats")
