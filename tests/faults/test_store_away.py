@@ -61,6 +61,7 @@ async def test_a_turn_outlives_a_store_that_goes_away_while_the_model_answers(re
 
 @pytest.mark.slow
 @pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 async def test_a_worker_whose_store_is_silent_is_taken_over_and_doubles_nothing_when_it_is_heard_again(
     remote: World, way: Proxy
 ) -> None:
@@ -72,7 +73,7 @@ async def test_a_worker_whose_store_is_silent_is_taken_over_and_doubles_nothing_
     await way.silence()
     remote.ledger.open("silent")
     await remote.let_work(other)
-    await remote.until_status(turn, "completed")
+    await remote.until_status(turn, "completed", deadline_s=300)
     before = await remote.transcript()
     await way.mend()
     await remote.until_entry(turn.key, "tool.late")

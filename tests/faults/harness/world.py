@@ -149,14 +149,14 @@ class World:
 
     # -- looking -------------------------------------------------------------------------------------
 
-    async def until(self, holds: Callable[[], Awaitable[T | None]]) -> T:
+    async def until(self, holds: Callable[[], Awaitable[T | None]], deadline_s: float = DEADLINE_S) -> T:
         """Wait until the condition gives something true, looking at each commit."""
-        async with asyncio.timeout(DEADLINE_S), self.journal.watch() as watch:
+        async with asyncio.timeout(deadline_s), self.journal.watch() as watch:
             while not (found := await holds()):
                 await watch.changed(POLL_S)
             return found
 
-    async def until_status(self, turn: Turn, *wanted: ShownStatus) -> TurnView:
+    async def until_status(self, turn: Turn, *wanted: ShownStatus, deadline_s: float = DEADLINE_S) -> TurnView:
         """Wait until the turn is shown so; an end that nobody wanted is an error at once."""
 
         async def reached() -> TurnView | None:
@@ -164,7 +164,7 @@ class World:
             assert view.status in wanted or not view.finished, view
             return view if view.status in wanted else None
 
-        return await self.until(reached)
+        return await self.until(reached, deadline_s)
 
     async def until_entry(self, key: ThreadKey, kind: str, count: int = 1) -> list[Entry]:
         """Wait until the thread has that many entries of the type."""
