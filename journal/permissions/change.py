@@ -108,6 +108,6 @@ def _places(directories: tuple[str, ...]) -> tuple[str, ...]:
 
 def _place(directory: str) -> str:
     if not directory.startswith("/") or "\0" in directory or len(directory) > DIRECTORY_CHARACTERS_MAX:
-        raise InvalidInput(f"working directory {directory[:200]!r} must be an absolute path, such as /srv/work")
+        raise InvalidInput(f"working directory {directory[:200]!r} must be an absolute path, such as /srv/shop")
     normal = posixpath.normpath(directory)
     return normal[1:] if normal.startswith("//") else normal

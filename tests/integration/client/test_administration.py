@@ -22,11 +22,11 @@ async def test_permissions_are_changed_in_words_and_each_rule_says_who_set_it(se
         mode="accept_edits",
         allow=["ledger(n=1)", "shell(prefix:git status)"],
         deny=["refund"],
-        working_directories=["/srv/work"],
+        working_directories=["/srv/shop"],
         principal="ann",
     )
     now = await thread.permissions()
-    assert (now.mode, now.working_directories) == ("accept_edits", ("/srv/work",))
+    assert (now.mode, now.working_directories) == ("accept_edits", ("/srv/shop",))
     assert [(rule.tool, rule.pattern, rule.source) for rule in now.allow] == [
         ("ledger", "n=1", "person:ann"),
         ("shell", "prefix:git status", "person:ann"),

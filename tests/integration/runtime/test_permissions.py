@@ -66,13 +66,13 @@ async def answer(turn: Turn, resolution: str, **given: object) -> Receipt:
 
 
 async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "work").mkdir()
+    (tmp_path / "shop").mkdir()
     (tmp_path / "secret").mkdir()
-    (tmp_path / "work" / "out").symlink_to(tmp_path / "secret")
-    work = [str(tmp_path / "work")]
+    (tmp_path / "shop" / "out").symlink_to(tmp_path / "secret")
+    work = [str(tmp_path / "shop")]
     held = Permissions(mode="accept_edits", deny=["write(path:secret/**)"], working_directories=work)
     await cluster.start_worker(agents=[clerk(held)])
-    paths = ("notes.md", "out/key", "../work/a/../b")
+    paths = ("notes.md", "out/key", "../shop/a/../b")
     turn = await cluster.submit(calls(*(("write", {"path": path}) for path in paths)), say("done"), agent="clerk")
     await turn.until("completed")
     assert await decided(turn) == [
@@ -84,9 +84,9 @@ async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_p
 
 
 async def test_a_path_that_leads_out_of_the_working_directories_is_asked(cluster: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "out").symlink_to(tmp_path)
-    held = Permissions(mode="accept_edits", working_directories=[str(tmp_path / "work")])
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "out").symlink_to(tmp_path)
+    held = Permissions(mode="accept_edits", working_directories=[str(tmp_path / "shop")])
     await cluster.start_worker(agents=[clerk(held)])
     turn = await cluster.submit(call("write", path="out/key"), say("done"), agent="clerk")
     asked = await question(turn)

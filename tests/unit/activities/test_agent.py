@@ -73,7 +73,7 @@ def test_an_agent_that_could_not_run_is_refused_when_it_is_made(changes: dict[st
 
 
 def test_a_definition_pins_what_the_agent_may_do_and_who_set_it() -> None:
-    permissions = Permissions("explore", ["look(place=a*)"], ["*"], deny=["jump"], working_directories=["/srv/work/"])
+    permissions = Permissions("explore", ["look(place=a*)"], ["*"], deny=["jump"], working_directories=["/srv/shop/"])
     terms = ApprovalTerms(deadline_s=60, on_expiry="approve")
     definition = Agent("clerk", "scripted:x", permissions=permissions, approvals=terms).definition
     assert definition.permissions == PermissionState(
@@ -81,7 +81,7 @@ def test_a_definition_pins_what_the_agent_may_do_and_who_set_it() -> None:
         allow=(Rule(tool="look", pattern="place=a*", source="agent"),),
         ask=(Rule(tool="*", source="agent"),),
         deny=(Rule(tool="jump", source="agent"),),
-        working_directories=("/srv/work",),
+        working_directories=("/srv/shop",),
     )
     assert definition.approvals == terms
     assert Agent("clerk", "scripted:x").definition.permissions == PermissionState()

@@ -28,14 +28,14 @@ def edit(path: Path = Path("notes.md"), others: list[str] | None = None) -> None
 def work(tmp_path: Path) -> Path:
     """A folder `work`, reached by the link `w` as well, with links that lead out of it."""
     root = Path(os.path.realpath(tmp_path))
-    for name in ("work/src", "secret"):
+    for name in ("shop/src", "secret"):
         (root / name).mkdir(parents=True)
-    (root / "work" / "src" / "a.py").touch()
+    (root / "shop" / "src" / "a.py").touch()
     (root / "secret" / "key").touch()
-    (root / "w").symlink_to(root / "work")
-    (root / "work" / "out").symlink_to(root / "secret")
-    (root / "work" / "again").symlink_to("src/../out")
-    (root / "work" / "loop").symlink_to("loop")
+    (root / "w").symlink_to(root / "shop")
+    (root / "shop" / "out").symlink_to(root / "secret")
+    (root / "shop" / "again").symlink_to("src/../out")
+    (root / "shop" / "loop").symlink_to("loop")
     return root
 
 
@@ -46,23 +46,23 @@ async def found(directory: Path, **arguments: object) -> CallFacts:
 @pytest.mark.parametrize(
     ("path", "real"),
     [
-        ("src/a.py", "work/src/a.py"),
-        ("./src//a.py", "work/src/a.py"),
-        ("src/../src/a.py", "work/src/a.py"),
+        ("src/a.py", "shop/src/a.py"),
+        ("./src//a.py", "shop/src/a.py"),
+        ("src/../src/a.py", "shop/src/a.py"),
         ("../secret/key", "secret/key"),
         ("out/key", "secret/key"),
         ("again/key", "secret/key"),
-        ("out/../work/src", "work/src"),
-        ("new/file", "work/new/file"),
+        ("out/../shop/src", "shop/src"),
+        ("new/file", "shop/new/file"),
         ("out/new", "secret/new"),
-        ("", "work"),
-        (".", "work"),
+        ("", "shop"),
+        (".", "shop"),
     ],
 )
 async def test_a_path_is_where_its_links_and_dots_really_lead(work: Path, path: str, real: str) -> None:
     facts = await found(work / "w", path=path)
     assert facts.resolved == {"path": (str(work / real),)}
-    assert facts.directories == {str(work / "w"): str(work / "work")}
+    assert facts.directories == {str(work / "w"): str(work / "shop")}
 
 
 async def test_an_absolute_path_needs_no_working_directory_and_a_relative_one_has_the_process_folder(
@@ -73,7 +73,7 @@ async def test_an_absolute_path_needs_no_working_directory_and_a_relative_one_ha
     facts = await facts_of(edit, edit.spec, arguments, context(), [])
     assert facts.resolved == {
         "path": (str(work / "secret/key"),),
-        "others": (str(work / "secret/key"), str(work / "work/src")),
+        "others": (str(work / "secret/key"), str(work / "shop/src")),
     }
     assert facts.directories == {}
 
@@ -95,18 +95,18 @@ async def test_what_is_no_path_has_no_real_path(work: Path) -> None:
 
 
 async def test_a_link_that_leads_to_itself_leads_nowhere_else(work: Path) -> None:
-    (place,) = (await found(work / "work", path="loop/x")).resolved["path"]
-    assert place.startswith(str(work / "work"))
+    (place,) = (await found(work / "shop", path="loop/x")).resolved["path"]
+    assert place.startswith(str(work / "shop"))
 
 
 async def test_a_path_the_model_left_out_is_the_one_the_tool_takes(work: Path) -> None:
-    facts = await found(work / "work")
+    facts = await found(work / "shop")
     assert facts.received == {"path": "notes.md", "others": None}
-    assert facts.resolved == {"path": (str(work / "work/notes.md"),)}
+    assert facts.resolved == {"path": (str(work / "shop/notes.md"),)}
 
 
 async def test_a_tool_that_this_worker_does_not_have_still_has_the_paths_it_was_pinned_with(work: Path) -> None:
-    facts = await facts_of(None, edit.spec, {"path": "out/key"}, context(), [str(work / "work")])
+    facts = await facts_of(None, edit.spec, {"path": "out/key"}, context(), [str(work / "shop")])
     assert facts.resolved == {"path": (str(work / "secret/key"),)}
     assert (facts.received, facts.check) == (None, None)
     assert (await facts_of(None, edit.spec, {"path": "a\0b"}, context(), [])).resolved == {}

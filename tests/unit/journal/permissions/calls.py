@@ -11,7 +11,7 @@ from turnwright.journal.permissions.facts import CallFacts, Checked
 from turnwright.journal.permissions.rules import parse_rule
 from turnwright.journal.state_parts import Mode, PermissionState, Rule
 
-ROOT = "/srv/work"
+ROOT = "/srv/shop"
 
 
 def call(tool: str = "refund", effect: Effect = "once", check: Checked | None = None, **arguments: object) -> CallSeen:
@@ -52,7 +52,7 @@ permissions: Strategy[PermissionState] = st.builds(
 _checks = st.none() | st.sampled_from(["allow", "ask", "deny", "pass"]).map(
     lambda v: Checked.model_validate({"verdict": v})
 )
-_places = st.sampled_from([(), ("/srv/work/src/a.py",), ("/etc/passwd",), ("/srv/work/x",), ("/srv/workshop/x",)])
+_places = st.sampled_from([(), ("/srv/shop/src/a.py",), ("/etc/passwd",), ("/srv/shop/x",), ("/srv/shopping/x",)])
 
 
 @st.composite

@@ -139,12 +139,12 @@ def test_each_suggestion_would_have_allowed_the_call(seen: CallSeen, held: Permi
         (shell("python x.py"), ("shell(prefix:python x.py)", "shell")),
         (shell("bash -c 'rm x'"), ("shell",)),
         (shell("echo $X"), ("shell",)),
-        (edit("src/a.py", "/srv/work/src/a.py"), ("edit(path:src/**)", "edit")),
-        (edit("a.py", "/srv/work/a.py"), ("edit(path:**)", "edit")),
+        (edit("src/a.py", "/srv/shop/src/a.py"), ("edit(path:src/**)", "edit")),
+        (edit("a.py", "/srv/shop/a.py"), ("edit(path:**)", "edit")),
         (edit("x", "/etc/ssh/key"), ("edit(path:/etc/ssh/**)", "edit")),
         (edit("x", "/key"), ("edit",)),
-        (edit("x", "/srv/work/a*/b"), (r"edit(path:a\*/**)", "edit")),
-        (edit(["a", "b"], "/srv/work/src/a", "/srv/work/src/b/c"), ("edit(path:src/**)", "edit")),
+        (edit("x", "/srv/shop/a*/b"), (r"edit(path:a\*/**)", "edit")),
+        (edit(["a", "b"], "/srv/shop/src/a", "/srv/shop/src/b/c"), ("edit(path:src/**)", "edit")),
         (edit("src/a.py"), ("edit",)),
     ],
 )
@@ -153,5 +153,5 @@ def test_suggestions_begin_with_the_narrowest(seen: CallSeen, expected: tuple[st
 
 
 def test_a_suggested_folder_of_a_linked_working_directory_is_seen_from_it() -> None:
-    seen = edit("src/a", "/data/work/src/a", root="/data/work")
+    seen = edit("src/a", "/data/shop/src/a", root="/data/shop")
     assert suggestions(seen, (ROOT,)) == ("edit(path:src/**)", "edit")

@@ -14,7 +14,7 @@ from turnwright.journal.permissions.patterns import matches
 from turnwright.journal.permissions.rules import parse_rule
 
 GUIDE = (ROOT / "docs" / "guides" / "permissions.md").read_text(encoding="utf-8")
-WORK = "/srv/work"
+WORK = "/srv/shop"
 ROW = re.compile(r"^\| `([^`]+)` \| `(\w+) ([^`]+)` \| (yes|no) \| (yes|no) \|$", re.MULTILINE)
 PLACES = {"src/deep/a.py": f"{WORK}/src/deep/a.py", "src/../../etc/passwd": "/srv/etc/passwd"}
 

@@ -101,21 +101,21 @@ def test_a_value_that_is_too_long_to_be_read_is_denied_and_not_allowed() -> None
 @pytest.mark.parametrize(
     ("path", "real", "expected"),
     [
-        ("src/a.py", "/srv/work/src/a.py", (YES, YES)),
-        ("src/deep/er/a.py", "/srv/work/src/deep/er/a.py", (YES, YES)),
-        ("/srv/work/src/a.py", "/srv/work/src/a.py", (YES, YES)),
-        ("docs/../src/a.py", "/srv/work/src/a.py", (YES, YES)),
+        ("src/a.py", "/srv/shop/src/a.py", (YES, YES)),
+        ("src/deep/er/a.py", "/srv/shop/src/deep/er/a.py", (YES, YES)),
+        ("/srv/shop/src/a.py", "/srv/shop/src/a.py", (YES, YES)),
+        ("docs/../src/a.py", "/srv/shop/src/a.py", (YES, YES)),
         ("src/../../../etc/passwd", "/etc/passwd", (NO, NO)),
         ("src/link", "/etc/passwd", (NO, YES)),
-        ("link", "/srv/work/src/a.py", (YES, YES)),
+        ("link", "/srv/shop/src/a.py", (YES, YES)),
         ("src/a.py", None, (NO, YES)),
         ("other/../src/a.py", None, (NO, YES)),
         ("other/a.py", None, (NO, NO)),
         ("/elsewhere/src/a.py", "/elsewhere/src/a.py", (NO, YES)),
-        ("srcs/a.py", "/srv/work/srcs/a.py", (NO, NO)),
-        ("SRC/a.py", "/srv/work/SRC/a.py", (NO, YES)),
-        ("src/\u202egnp.py", "/srv/work/src/\u202egnp.py", (YES, YES)),
-        ("src/a\nb", "/srv/work/src/a\nb", (YES, YES)),
+        ("srcs/a.py", "/srv/shop/srcs/a.py", (NO, NO)),
+        ("SRC/a.py", "/srv/shop/SRC/a.py", (NO, YES)),
+        ("src/\u202egnp.py", "/srv/shop/src/\u202egnp.py", (YES, YES)),
+        ("src/a\nb", "/srv/shop/src/a\nb", (YES, YES)),
         ("x\0", None, (NO, YES)),
         (5, None, (NO, YES)),
         (["src/a", "x"], None, (NO, YES)),
@@ -133,22 +133,22 @@ def test_a_relative_glob_allows_in_the_working_directories_and_denies_anywhere(
 @pytest.mark.parametrize(
     ("glob", "real", "expected"),
     [
-        ("*.py", "/srv/work/a.py", (YES, YES)),
-        ("*.py", "/srv/work/src/a.py", (NO, YES)),
-        ("**/*.py", "/srv/work/src/a.py", (YES, YES)),
-        ("**/*.py", "/srv/work/a.py", (YES, YES)),
-        ("**", "/srv/work", (YES, YES)),
-        ("src/**", "/srv/work/src", (YES, YES)),
-        ("src/*/x", "/srv/work/src/a/b/x", (NO, NO)),
-        ("src/**/x", "/srv/work/src/a/b/x", (YES, YES)),
-        ("src/**/x", "/srv/work/src/x", (YES, YES)),
-        ("a**z", "/srv/work/a/z", (NO, NO)),
+        ("*.py", "/srv/shop/a.py", (YES, YES)),
+        ("*.py", "/srv/shop/src/a.py", (NO, YES)),
+        ("**/*.py", "/srv/shop/src/a.py", (YES, YES)),
+        ("**/*.py", "/srv/shop/a.py", (YES, YES)),
+        ("**", "/srv/shop", (YES, YES)),
+        ("src/**", "/srv/shop/src", (YES, YES)),
+        ("src/*/x", "/srv/shop/src/a/b/x", (NO, NO)),
+        ("src/**/x", "/srv/shop/src/a/b/x", (YES, YES)),
+        ("src/**/x", "/srv/shop/src/x", (YES, YES)),
+        ("a**z", "/srv/shop/a/z", (NO, NO)),
         ("/etc/**", "/etc/ssh/key", (YES, YES)),
-        ("/etc/**", "/srv/work/etc/x", (NO, NO)),
+        ("/etc/**", "/srv/shop/etc/x", (NO, NO)),
         ("/**/key", "/etc/ssh/key", (YES, YES)),
-        (".env", "/srv/work/deep/.env", (NO, YES)),
-        ("?", "/srv/work/a", (YES, YES)),
-        ("?", "/srv/work/ab", (NO, NO)),
+        (".env", "/srv/shop/deep/.env", (NO, YES)),
+        ("?", "/srv/shop/a", (YES, YES)),
+        ("?", "/srv/shop/ab", (NO, NO)),
     ],
 )
 def test_a_star_stays_in_its_folder_and_two_cross_folders(glob: str, real: str, expected: tuple[bool, bool]) -> None:
@@ -156,10 +156,10 @@ def test_a_star_stays_in_its_folder_and_two_cross_folders(glob: str, real: str, 
 
 
 def test_every_path_must_be_allowed_and_one_is_enough_to_deny() -> None:
-    both = edit(["src/a", "b"], "/srv/work/src/a", "/srv/work/b")
+    both = edit(["src/a", "b"], "/srv/shop/src/a", "/srv/shop/b")
     assert judged("edit(path:src/**)", both) == (NO, YES)
     assert judged("edit(path:**)", both) == (YES, YES)
-    assert judged("edit(path:**)", edit(["src/a", "b"], "/srv/work/src/a")) == (NO, YES)
+    assert judged("edit(path:**)", edit(["src/a", "b"], "/srv/shop/src/a")) == (NO, YES)
 
 
 def test_the_path_a_tool_takes_when_none_is_written_counts() -> None:
@@ -167,8 +167,8 @@ def test_the_path_a_tool_takes_when_none_is_written_counts() -> None:
 
 
 def test_a_working_directory_that_is_a_link_is_where_it_leads() -> None:
-    assert judged("edit(path:src/**)", edit("src/a", "/data/work/src/a", root="/data/work")) == (YES, YES)
-    assert judged("edit(path:src/**)", edit("src/a", "/srv/work/src/a", root="/data/work")) == (NO, YES)
+    assert judged("edit(path:src/**)", edit("src/a", "/data/shop/src/a", root="/data/shop")) == (YES, YES)
+    assert judged("edit(path:src/**)", edit("src/a", "/srv/shop/src/a", root="/data/shop")) == (NO, YES)
 
 
 def test_a_home_that_is_not_known_may_be_anywhere() -> None:
@@ -178,7 +178,7 @@ def test_a_home_that_is_not_known_may_be_anywhere() -> None:
 
 
 def test_a_path_glob_is_about_tools_that_say_which_arguments_are_paths() -> None:
-    assert judged("*(path:**)", call(path="/srv/work/a")) == (NO, NO)
+    assert judged("*(path:**)", call(path="/srv/shop/a")) == (NO, NO)
 
 
 def test_a_prefix_is_about_tools_that_say_which_argument_is_a_command() -> None:

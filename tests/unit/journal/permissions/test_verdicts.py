@@ -69,18 +69,18 @@ def test_the_words_of_a_check_are_passed_on() -> None:
 @pytest.mark.parametrize(
     ("seen", "source"),
     [
-        (edit("src/a.py", "/srv/work/src/a.py"), "mode:accept_edits"),
-        (edit("/srv/work", "/srv/work"), "mode:accept_edits"),
+        (edit("src/a.py", "/srv/shop/src/a.py"), "mode:accept_edits"),
+        (edit("/srv/shop", "/srv/shop"), "mode:accept_edits"),
         (edit("src/link", "/etc/passwd"), "default"),
-        (edit("../workshop/x", "/srv/workshop/x"), "default"),
+        (edit("../shopping/x", "/srv/shopping/x"), "default"),
         (edit("src/a.py"), "default"),
-        (edit(["a", "b"], "/srv/work/a", "/srv/work/b"), "mode:accept_edits"),
-        (edit(["a", "b"], "/srv/work/a", "/etc/b"), "default"),
-        (edit(["a", "b"], "/srv/work/a"), "default"),
+        (edit(["a", "b"], "/srv/shop/a", "/srv/shop/b"), "mode:accept_edits"),
+        (edit(["a", "b"], "/srv/shop/a", "/etc/b"), "default"),
+        (edit(["a", "b"], "/srv/shop/a"), "default"),
         (edit([]), "default"),
-        (edit("a", "/srv/work/../../etc/passwd"), "default"),
-        (edit("a", "/private/work/a", root="/private/work"), "mode:accept_edits"),
-        (call("edit", path="/srv/work/a"), "default"),
+        (edit("a", "/srv/shop/../../etc/passwd"), "default"),
+        (edit("a", "/private/shop/a", root="/private/shop"), "mode:accept_edits"),
+        (call("edit", path="/srv/shop/a"), "default"),
     ],
 )
 def test_edits_are_accepted_where_all_paths_really_lie_in_the_working_directories(seen: CallSeen, source: str) -> None:
@@ -90,7 +90,7 @@ def test_edits_are_accepted_where_all_paths_really_lie_in_the_working_directorie
 
 
 def test_a_command_line_is_no_edit_wherever_it_is_run() -> None:
-    facts = CallFacts(resolved={"cwd": ("/srv/work",)}, directories={ROOT: ROOT})
+    facts = CallFacts(resolved={"cwd": ("/srv/shop",)}, directories={ROOT: ROOT})
     seen = CallSeen("shell", {"cwd": ".", "line": "rm -rf /"}, paths=("cwd",), command="line", facts=facts)
     permissions = PermissionState(mode="accept_edits", working_directories=(ROOT,))
     assert evaluate(permissions, False, seen).source == "default"
