@@ -9,23 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.budgets import Used
-from turnwright.journal.entries import Entry, InteractionExpired, InteractionRequested, InteractionResolved
+from turnwright.journal.budgets import SECOND_US, Used
+from turnwright.journal.entries import Entry, InteractionRequested
+from turnwright.journal.interactions import Interaction, settlement
 from turnwright.journal.turn_status import TurnStatus, evolve_status
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
-    """What the `interactions` table knows of a question, open or not; `principal` is who settled it."""
-
-    interaction_id: str
-    turn_id: str
-    state: Literal["open", "resolved", "expired", "cancelled"]
-    resolution: str | None = None
-    principal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +37,7 @@ class Facts:
     turn: TurnStatus | None = None
     front: TurnStatus | None = None
     queue: tuple[TurnStatus, ...] = ()
-    question: QuestionRow | None = None
+    question: Interaction | None = None
     asked: InteractionRequested | None = None
     state: AgentState | None = None
     elsewhere: Used | None = None
@@ -56,7 +45,11 @@ class Facts:
     @property
     def now(self) -> datetime:
         """The store's time, UTC."""
-        return datetime.fromtimestamp(self.now_us / 1_000_000, UTC)
+        return datetime.fromtimestamp(self.now_us / SECOND_US, UTC)
+
+    def due_us(self, in_s: float | None) -> int | None:
+        """The time that many seconds from now; None stays without one."""
+        return None if in_s is None else self.now_us + round(in_s * SECOND_US)
 
     def after(self, entries: Iterable[Entry]) -> Facts:
         """The facts once these entries are committed: rows follow their entries.
@@ -75,25 +68,14 @@ class Facts:
             turn=None if self.turn is None else rows[self.turn.turn_id],
             front=None if self.front is None or not queued else queued[0],
             queue=tuple(rows[row.turn_id] for row in self.queue),
-            question=None if self.question is None else question_after(self.question, entries),
+            question=None if self.question is None else _question_after(self.question, entries),
         )
 
 
-def question_after(row: QuestionRow, entries: Iterable[Entry]) -> QuestionRow:
-    """The row of a question once these entries are committed."""
+def _question_after(question: Interaction, entries: Iterable[Entry]) -> Interaction:
+    """A question once these entries are committed."""
     for entry in entries:
-        match entry.payload:
-            case InteractionResolved() | InteractionExpired() as settled if (
-                settled.interaction_id == row.interaction_id
-            ):
-                row = replace(row, **_settled(settled))
-            case _:
-                pass
-    return row
-
-
-def _settled(payload: InteractionResolved | InteractionExpired) -> dict[str, Any]:
-    if isinstance(payload, InteractionExpired):
-        return {"state": "expired", "resolution": payload.resolution}
-    state = "cancelled" if payload.resolution == "cancelled" else "resolved"
-    return {"state": state, "resolution": payload.resolution, "principal": payload.principal}
+        end = settlement(entry)
+        if end is not None and end.interaction_id == question.interaction_id:
+            question = end.of(question)
+    return question

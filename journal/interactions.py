@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from turnwright.journal.entries import Entry, InteractionExpired, InteractionRequested, InteractionResolved
-from turnwright.journal.facts import QuestionRow
 
 QuestionState: TypeAlias = Literal["open", "resolved", "expired", "cancelled"]
 
@@ -34,11 +33,6 @@ class Interaction:
     asked_us: int
     settled_us: int | None
     deadline_us: int | None
-
-    @property
-    def question(self) -> QuestionRow:
-        """What a decision needs of it."""
-        return QuestionRow(self.interaction_id, self.turn_id, self.state, self.resolution, self.principal)
 
 
 def begin_interaction(entry: Entry) -> Interaction | None:

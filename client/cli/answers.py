@@ -19,7 +19,6 @@ from turnwright.client.cli.running import Runner
 from turnwright.client.cli.turn_filters import Anonymous, InSession, OfAgent, OfUser
 from turnwright.client.questions import Question
 from turnwright.client.turn import Turn
-from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import Receipt
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.errors import InvalidInput
@@ -140,8 +139,7 @@ class AnswerCommands:
         }  # fmt: skip
 
         async def give(turn: Turn, question: Question, said: How) -> Receipt:
-            before = Budget.model_validate(question.asked.get("budget") or {})
-            budget = budget_given(before, **given)
+            budget = budget_given(None, **given)
             if budget is None and question.scope != "session":
                 raise InvalidInput("say what may be used: --steps, --tokens, --cost-usd, --wall-time, --tool-calls")
             return await turn.raise_budget(question.interaction_id, budget, **said)

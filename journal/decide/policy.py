@@ -21,7 +21,6 @@ from turnwright.journal.permissions.evaluate import Verdict, evaluate, forbidden
 from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.suggest import suggestions
 
-SECOND_US = 1_000_000
 UNFIT = "unfit"
 
 
@@ -122,7 +121,6 @@ def _question(
     context: Context, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
 ) -> InteractionRequested:
     terms = context.control.approvals
-    deadline_us = None if terms.deadline_s is None else context.facts.now_us + round(terms.deadline_s * SECOND_US)
     return InteractionRequested(
         interaction_id=entry_ids.approval(call.call_id, call.asks),
         kind="approval",
@@ -139,6 +137,6 @@ def _question(
             "spec": spec.as_asked(),
             "resolved": {name: list(places) for name, places in subject.facts.resolved.items()},
         },
-        deadline_us=deadline_us,
+        deadline_us=context.facts.due_us(terms.deadline_s),
         on_expiry=terms.on_expiry,
     )

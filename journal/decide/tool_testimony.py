@@ -29,7 +29,6 @@ from turnwright.journal.state_ops import TRUSTED, Refusal, apply_ops
 
 NO_CLAIM = Rejection("no_claim", "no attempt of this number ever claimed the call")
 _DEFINITE = frozenset({"success", "error", "denied"})
-SECOND_US = 1_000_000
 
 
 def finish_tool(context: Context, command: FinishTool) -> Decision:
@@ -81,14 +80,13 @@ def _changes(context: Context, command: FinishTool) -> list[Payload] | Refusal:
 def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
     """The attempt is over, and its result comes as the answer to a question."""
     finished = _draft(command, "deferred", _finished(call, command, "deferred"))
-    deadline_us = None if ask.deadline_s is None else context.facts.now_us + round(ask.deadline_s * SECOND_US)
     question = InteractionRequested(
         interaction_id=entry_ids.interaction(call.call_id, call.ordinal),
         kind=ask.kind,
         call_id=call.call_id,
         arguments_digest=call.digest,
         asked={"tool": call.name, "call_id": call.call_id} | ask.asked,
-        deadline_us=deadline_us,
+        deadline_us=context.facts.due_us(ask.deadline_s),
         on_expiry=ask.on_expiry,
     )
     return [finished, *_caused(finished, [question], 0)]

@@ -193,7 +193,7 @@ def _with_question(row: ThreadRow, facts: Facts, command: Respond) -> Script[Fac
     if found is None or found.turn_id != command.turn_id:
         return facts
     asked = yield from read_asked(row.key, row.id, found.asked_seq)
-    return replace(facts, question=found.question, asked=asked)
+    return replace(facts, question=found, asked=asked)
 
 
 def _changes_state(command: ClientCommand | RunCommand) -> bool:

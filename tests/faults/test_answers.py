@@ -83,7 +83,7 @@ async def carried_out(world: World, turn: Turn, mortal: Worker | None) -> None:
         view = await turn.status()
         for question in view.questions if view.status == "waiting" else ():
             if question.kind == "unknown_outcome":
-                await settle_by_the_ledger(world, turn, question.call_id or "")
+                await world.settle_by_the_ledger(turn, question.call_id or "")
             else:
                 await decide(turn, question.interaction_id)
         return view.finished or (mortal is not None and not mortal.is_running)
@@ -95,15 +95,6 @@ async def decide(turn: Turn, question: str) -> str:
     """Approve; the same answer given twice is one answer."""
     receipt = await turn.respond(question, "approve", request_id=f"yes {question}", check=False)
     return receipt.status
-
-
-async def settle_by_the_ledger(world: World, turn: Turn, call_id: str) -> None:
-    """Be the person who is asked what became of a call, and look."""
-    happened = any(key.endswith(f"/{call_id}") for key in world.ledger.keys("effect", "", turn.id))
-    if happened:
-        await turn.reconcile(call_id, "succeeded", "post done")
-    else:
-        await turn.reconcile(call_id, "run_again")
 
 
 async def said(world: World, turn: Turn) -> Transcript:

@@ -124,24 +124,15 @@ async def dies(world: World, worker: Worker, errands: Errands) -> bool:
     """Wait until the worker died, or did everything there was to do."""
 
     async def over() -> bool:
-        await settle_by_the_ledger(world, errands.turns[0])
+        view = await errands.turns[0].status()
+        for question in view.questions if view.status == "waiting" else ():
+            assert question.kind == "unknown_outcome"
+            await world.settle_by_the_ledger(errands.turns[0], question.call_id or "")
         ended = [(await turn.status()).finished for turn in errands.turns]
         return not worker.is_running or (all(ended) and not await world.open_workflows())
 
     await world.until(over)
     return not worker.is_running
-
-
-async def settle_by_the_ledger(world: World, turn: Turn) -> None:
-    """Be the person who is asked what became of a call, if anybody is asked, and look."""
-    view = await turn.status()
-    for question in view.questions if view.status == "waiting" else ():
-        assert question.kind == "unknown_outcome"
-        happened = any(key.endswith(f"/{question.call_id}") for key in world.ledger.keys("effect", "", turn.id))
-        if happened:
-            await turn.reconcile(question.call_id or "", "succeeded", "post done")
-        else:
-            await turn.reconcile(question.call_id or "", "run_again")
 
 
 async def assert_all_is_well(world: World, errands: Errands, expected: Transcript) -> None:

@@ -147,6 +147,14 @@ class World:
         request_id = request_id or f"r{next(self._numbers)}"
         return await self.thread(thread, agent).submit(task(*steps), request_id=request_id)
 
+    async def settle_by_the_ledger(self, turn: Turn, call_id: str) -> None:
+        """Be the person who is asked what became of a call, and look."""
+        happened = any(key.endswith(f"/{call_id}") for key in self.ledger.keys("effect", "", turn.id))
+        if happened:
+            await turn.reconcile(call_id, "succeeded", "post done")
+        else:
+            await turn.reconcile(call_id, "run_again")
+
     # -- looking -------------------------------------------------------------------------------------
 
     async def until(self, holds: Callable[[], Awaitable[T | None]], deadline_s: float = DEADLINE_S) -> T:

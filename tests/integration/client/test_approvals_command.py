@@ -169,7 +169,7 @@ async def test_a_result_from_outside_is_delivered_as_text_json_or_failure(
 
 
 async def test_a_budget_is_raised_or_the_turn_fails(run: Run, client: Client, session: Session, hands: Hands) -> None:
-    given = ("--budget-steps", "1", "--budget-cost-usd", "0.50", "--budget-tokens", "none")
+    given = ("--budget-steps", "1", "--budget-cost-usd", "0.50", "--budget-tokens", "100000")
     [told] = lines(await run("submit", "x", "-s", "s", "-u", "ann", "-a", AGENT, *given, "--json"))
     turn = session.thread(AGENT).turn(told["receipt"]["turn_id"])
     await hands.finish_tool(turn, await hands.call_tool(turn))
@@ -184,10 +184,10 @@ async def test_a_budget_is_raised_or_the_turn_fails(run: Run, client: Client, se
     assert "say what may be used" in refused(await run("approvals", "raise", name), 2)
     assert "is no amount" in refused(await run("approvals", "raise", name, "--steps", "-1"), 2)
     assert "more than that is used" in refused(await run("approvals", "raise", name, "--steps", "1"))
-    shown(await run("approvals", "raise", name, "--steps", "2"))
+    shown(await run("approvals", "raise", name, "--steps", "2", "--tool-calls", "9", "--cost-usd", "none"))
     spending = (await session.thread(AGENT).budget()).turn
     assert spending is not None
-    assert spending.budget == Budget(steps=2, cost_microusd=500_000)
+    assert spending.budget == Budget(steps=2, tokens=100_000, tool_calls=9)
     await hands.finish_tool(turn, await hands.call_tool(turn, 2), step=2)
     await hands.look(turn, newest=True)
     shown(await run("approvals", "fail", await asked(turn)))

@@ -31,17 +31,16 @@ from turnwright.journal.decide import decide, decide_session
 from turnwright.journal.entries import (
     Draft,
     Entry,
-    InteractionExpired,
     InteractionRequested,
-    InteractionResolved,
     ModelLate,
     ToolLate,
 )
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
-from turnwright.journal.facts import Facts, QuestionRow
+from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.interactions import Interaction, begin_interaction, settlement
 from turnwright.journal.settle import settle
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
@@ -95,7 +94,7 @@ class ThreadMachine:
     dead: set[str] = field(default_factory=set)
     lapsed: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)
-    questions: dict[str, QuestionRow] = field(default_factory=dict)
+    questions: dict[str, Interaction] = field(default_factory=dict)
     asked: dict[str, InteractionRequested] = field(default_factory=dict)
     elsewhere: Used = field(default_factory=Used)
 
@@ -234,20 +233,13 @@ def project(turns: dict[str, TurnStatus], entry: Entry) -> None:
     turns[entry.turn_id] = begun if begun is not None else evolve_status(turns[entry.turn_id], entry)
 
 
-def project_question(questions: dict[str, QuestionRow], entry: Entry) -> None:
+def project_question(questions: dict[str, Interaction], entry: Entry) -> None:
     """Fold an entry into the row of its question."""
-    match entry.payload:
-        case InteractionRequested(interaction_id=asked):
-            questions[asked] = QuestionRow(asked, entry.turn_id or "", "open")
-        case InteractionResolved(interaction_id=asked, resolution="cancelled"):
-            questions[asked] = replace(questions[asked], state="cancelled", resolution="cancelled")
-        case InteractionResolved(interaction_id=asked, resolution=resolution, principal=principal):
-            answered = {"state": "resolved", "resolution": resolution, "principal": principal}
-            questions[asked] = replace(questions[asked], **answered)  # type: ignore[arg-type]
-        case InteractionExpired(interaction_id=asked, resolution=resolution):
-            questions[asked] = replace(questions[asked], state="expired", resolution=resolution)
-        case _:
-            pass
+    asked, end = begin_interaction(entry), settlement(entry)
+    if asked is not None:
+        questions[asked.interaction_id] = asked
+    elif end is not None:
+        questions[end.interaction_id] = end.of(questions[end.interaction_id])
 
 
 def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> bool:
