@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from turnwright.client.cli import register as register_client
-from turnwright.worker.commands import demo, dev, journal, worker
+from turnwright.worker.commands import demo, dev, journal, recover, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
 
 Config = Annotated[Path | None, typer.Option(help="The settings file; else turnwright.toml in this folder.")]
@@ -56,7 +56,7 @@ def build_app() -> typer.Typer:
             log_level=log_level,
         )
 
-    for commands in (dev, worker, demo, journal):
+    for commands in (dev, worker, recover, demo, journal):
         commands.register(app, invocation)
     register_client(app, invocation.client_settings)
     return app

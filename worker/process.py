@@ -20,6 +20,7 @@ from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
 from turnwright.worker.logs import forward_core_logs
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
@@ -102,11 +103,18 @@ class WorkerProcess:
             waker = await self._until_there(lambda: self._make_waker(journal), TemporalUnreachable, StoreUnavailable)
             if waker is None:
                 return
+            engine = Engine(journal.driver, waker.client, lambda: journal.terms.presence or "")
+            await self._until_there(engine.start, TemporalUnreachable, StoreUnavailable, ServedElsewhere)
+            if self._stopping.is_set():
+                await engine.stop()
+                return
             boundary = pass_by if self._fault is None else self._fault.at_boundary
             shift = Shift(self._settings, journal, waker, self._registry, self._label, boundary)
             self._say_ready(waker)
             try:
-                await shift.work(self._stopping)
+                await shift.work(self._stopping, engine.evicted)
+            except ServedElsewhere as error:
+                log.warning("worker_evicted", error=str(error), then="it waits until it may work")
             except Exception as error:  # whatever it is, a fresh client and worker are the cure
                 what = f"{type(error).__name__}: {error}"
                 pause_s = min(pause_s * 2, RETRY_WAIT_S_MAX) if what == said else SHIFT_PAUSE_S
@@ -114,6 +122,8 @@ class WorkerProcess:
                 log.exception("worker_failed", error=what, again_in_s=pause_s, exc_info=what != said)
                 said = what
                 await self._pause(pause_s)
+            finally:
+                await engine.stop()
 
     async def _open_journal(self) -> Journal:
         journal = await open_journal(self._settings.journal_url)

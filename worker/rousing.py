@@ -6,6 +6,8 @@ it is under way: one whose tasks wait for a free worker would, replaced again an
 """
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Protocol
@@ -37,6 +39,7 @@ AWAY = frozenset({
 })  # fmt: skip
 
 Condition = Literal["gone", "under_way", "wedged"]
+Step = Literal["woken", "thread_terminated", "turn_restarted"]
 
 log = structlog.get_logger(__name__)
 
@@ -65,29 +68,52 @@ class TemporalRouser:
 
     async def rouse(self, suspect: Suspect) -> None:
         """Reset, wake, and from the third useless wake-up on replace what is wedged."""
-        try:
-            if suspect.wakes > USELESS_WAKES_MAX and suspect.counted:
-                await self._unwedge(suspect)
-            await self._wake(suspect)
-        except RPCError as error:
-            if error.status in AWAY:
-                raise EngineAway(f"{error.status.name}: {error.message}") from error
-            log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
+        useless = suspect.wakes > USELESS_WAKES_MAX and suspect.counted
+        with _told():
+            try:
+                await (self.revive(suspect) if useless else self._wake(suspect))
+            except RPCError as error:
+                if error.status in AWAY:
+                    raise
+                log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
 
-    async def _wake(self, suspect: Suspect) -> None:
+    async def revive(self, suspect: Suspect) -> tuple[Step, ...]:
+        """Replace at once what is wedged, and wake; says what was done.
+
+        Raises:
+            EngineAway: nobody can be woken now.
+        """
+        with _told():
+            return (*await self._unwedge(suspect), *await self._wake(suspect))
+
+    async def examine(self, suspect: Suspect) -> dict[str, Condition]:
+        """How the thread's workflow and its turn's stand.
+
+        Raises:
+            EngineAway: Temporal does not say.
+        """
+        names = ("thread",) if suspect.turn_id is None else ("turn", "thread")
+        with _told():
+            found = await asyncio.gather(*map(self._condition, self._workflow_ids(suspect)))
+        return dict(zip(names, found, strict=True))
+
+    async def _wake(self, suspect: Suspect) -> tuple[Step, ...]:
         workflows = self._workflow_ids(suspect)
         await asyncio.gather(*(self._reset_sticky(workflow_id) for workflow_id in workflows))
         if suspect.turn_id is not None:
             await self.waker.nudge_turn(suspect.key, suspect.turn_id)
         await self.waker.thread(suspect.key)
+        return ("woken",)
 
-    async def _unwedge(self, suspect: Suspect) -> None:
-        """Two wake-ups led to nothing: see why, and start over what will never move again."""
+    async def _unwedge(self, suspect: Suspect) -> list[Step]:
+        """See why wake-ups lead to nothing, and start over what will never move again."""
+        done: list[Step] = []
         thread = thread_workflow_id(self.waker.journal_id, suspect.key)
         if await self._condition(thread) == "wedged":
             await self._terminate(thread)
+            done.append("thread_terminated")
         if suspect.turn_id is None or suspect.why == "cancelled":
-            return
+            return done
         turn = turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id)
         condition = await self._condition(turn)
         if condition != "under_way":
@@ -95,6 +121,8 @@ class TemporalRouser:
                 "turn_restarted", thread=suspect.key.canonical, turn=suspect.turn_id, was=condition, wakes=suspect.wakes
             )
             await self.waker.turn(suspect.key, suspect.turn_id, suspect.epoch, restart=True)
+            done.append("turn_restarted")
+        return done
 
     async def _condition(self, workflow_id: str) -> Condition:
         request = DescribeWorkflowExecutionRequest(
@@ -135,6 +163,17 @@ class TemporalRouser:
         if suspect.turn_id is None:
             return (thread,)
         return turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id), thread
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell that Temporal is away from what it refuses."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status not in AWAY:
+            raise
+        raise EngineAway(f"{error.status.name}: {error.message}") from error
 
 
 def condition_of(found: DescribeWorkflowExecutionResponse, task_queue: str) -> Condition:

@@ -19,6 +19,7 @@ from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.worker.actor import Actor, stop_all
+from turnwright.worker.engine import ServedElsewhere
 from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
@@ -56,26 +57,30 @@ class Shift:
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
         self._actors: tuple[Actor, ...] = (self._activities, self._sweeper)
-        self._worker = _temporal_worker(settings, waker, self._activities, label)
+        strangers = Strangers(journal.driver, waker.journal_id, waker.task_queue)
+        self._worker = _temporal_worker(settings, waker, self._activities, label, strangers)
 
-    async def work(self, stopping: asyncio.Event) -> None:
+    async def work(self, stopping: asyncio.Event, evicted: asyncio.Future[ServedElsewhere]) -> None:
         """Work until `stopping` is set; then finish or hand over what runs.
 
         Raises:
+            ServedElsewhere: this worker was evicted.
             Exception: what Temporal's worker failed with.
         """
         try:
             for actor in self._actors:
                 await actor.start()
-            await self._run(stopping)
+            await self._run(stopping, evicted)
         finally:
             await stop_all(self._actors)
+        if evicted.done():
+            raise evicted.result()
 
-    async def _run(self, stopping: asyncio.Event) -> None:
+    async def _run(self, stopping: asyncio.Event, evicted: asyncio.Future[ServedElsewhere]) -> None:
         working = asyncio.create_task(self._worker.run(), name="temporal-worker")
         asked = asyncio.create_task(stopping.wait())
         try:
-            await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, asked, evicted), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 log.info("worker_draining", drain_timeout_s=self._settings.drain_timeout_s)
                 await self._sweeper.stop()  # another leads while this one only finishes
@@ -97,7 +102,9 @@ def _activity_settings(settings: Settings) -> ActivitySettings:
     )
 
 
-def _temporal_worker(settings: Settings, waker: Waker, activities: Activities, label: str) -> Worker:
+def _temporal_worker(
+    settings: Settings, waker: Waker, activities: Activities, label: str, strangers: Strangers
+) -> Worker:
     throttle = timedelta(seconds=HEARTBEAT_THROTTLE_S_MAX)
     return Worker(
         waker.client,
@@ -105,7 +112,7 @@ def _temporal_worker(settings: Settings, waker: Waker, activities: Activities, l
         workflows=WORKFLOWS,
         activities=activities.all,
         workflow_runner=workflow_runner(),
-        interceptors=[Strangers(waker.journal_id, waker.task_queue), Outages()],
+        interceptors=[strangers, Outages()],
         identity=f"{label} {os.getpid()}",  # the SDK's own names the machine
         build_id=version("turnwright"),  # stands in three events of each activity; the SDK's own is a long hash
         max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

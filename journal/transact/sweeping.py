@@ -29,12 +29,14 @@ Why = Literal["due", "stalled", "cancelled", "expired"]
 @dataclass(frozen=True, slots=True)
 class Glance:
     """How to look. `urgent`: a worker just died, so hints and `stall_us` do not count for threads that had an
-    entry within `recent_us`; older ones without a dead claimant are left to the next ordinary look.
+    entry within `recent_us`; older ones without a dead claimant are left to the next ordinary look. `afresh`: hints do
+    not count.
     """
 
     stall_us: int
     limit: int
     urgent: bool = False
+    afresh: bool = False
     recent_us: int = 10 * SECOND_US
 
 
@@ -101,7 +103,8 @@ def find_stalled(after: int, glance: Glance, terms: Terms) -> Script[Page]:
     """A page of threads with work, by id, judged."""
     now_us = yield from clock()
     before_us = now_us if glance.urgent else now_us - glance.stall_us
-    found = yield from rows("stalled_threads", after, now_us, before_us, int(glance.urgent), glance.limit)
+    any_hint = int(glance.urgent or glance.afresh)
+    found = yield from rows("stalled_threads", after, now_us, before_us, any_hint, glance.limit)
     threads, broken = _read_all(found, now_us)
     known = yield from find_dead(frozenset(c.presence for t in threads for c in _claims(t)) - {terms.presence or ""})
     gone = _gone(dict(known), now_us, terms)

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import typer
 
-from turnwright.client.cli.running import INTERRUPTED, UNAVAILABLE, USAGE, hang_up
+from turnwright.client.cli.running import INTERRUPTED, REFUSED, UNAVAILABLE, USAGE, hang_up
 from turnwright.client.cli.screen import Screen
-from turnwright.journal.errors import InvalidInput, JournalError, TurnwrightError
+from turnwright.journal.errors import CommandRejected, InvalidInput, JournalError, TurnwrightError
 from turnwright.worker.settings import SettingsError
 from turnwright.worker.temporal_command import TemporalServerError
 
@@ -16,6 +16,7 @@ _EXITS: tuple[tuple[type[Exception], int, str], ...] = (
     (InvalidInput, USAGE, "invalid_input"),
     (JournalError, UNAVAILABLE, "store_error"),
     (TemporalServerError, UNAVAILABLE, "temporal"),
+    (CommandRejected, REFUSED, "rejected"),
     (TurnwrightError, UNAVAILABLE, "failed"),
     (OSError, UNAVAILABLE, "system_error"),
 )
@@ -35,7 +36,7 @@ def told(screen: Screen) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except _CAUGHT as error:
         exit_code, code = next((exit_code, code) for kind, exit_code, code in _EXITS if isinstance(error, kind))
-        screen.error(code, str(error) or type(error).__name__)
+        screen.error(getattr(error, "code", None) or code, str(error) or type(error).__name__)
         if not screen.as_json:
             for note in getattr(error, "__notes__", ()):
                 screen.note(note)

@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
 
@@ -36,6 +37,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.ids import turn_workflow_id
+from turnwright.workflows.waking import Waker
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,6 +92,11 @@ class World:
                     worker.kill()
                 await world.journal.close()
 
+    @property
+    def file(self) -> Path:
+        """The journal's, on SQLite."""
+        return Path(urlsplit(self.journal_url).path.removeprefix("/"))
+
     # -- workers -------------------------------------------------------------------------------------
 
     async def start_worker(
@@ -120,13 +127,17 @@ class World:
             "fault": fault,
             **settings,
         }
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("TURNWRIGHT_", "TEMPORAL_"))}
-        environment |= {f"TURNWRIGHT_{key.upper()}": str(value) for key, value in given.items()}
-        environment |= {FOLDER_VARIABLE: str(self._folder), START_GATE_VARIABLE: name, "PYTHONPATH": PYTHONPATH}
+        environment = self.environment(name, given)
         command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
         worker = Worker(name, command, environment, self._folder / f"{name}.log")
         self.workers.append(worker)
         return worker
+
+    def environment(self, gate: str, settings: Mapping[str, object] = QUICK) -> dict[str, str]:
+        """Of a process of this world, which has these settings and none of the surroundings'."""
+        found = {k: v for k, v in os.environ.items() if not k.startswith(("TURNWRIGHT_", "TEMPORAL_"))}
+        found |= {f"TURNWRIGHT_{key.upper()}": str(value) for key, value in settings.items()}
+        return found | {FOLDER_VARIABLE: str(self._folder), START_GATE_VARIABLE: gate, "PYTHONPATH": PYTHONPATH}
 
     async def let_work(self, worker: Worker) -> None:
         """Let a prepared worker begin, and wait until it takes work."""
@@ -244,6 +255,10 @@ class World:
         """As an operator may do in Temporal's own tools."""
         workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
         await (await self.temporal.connect()).get_workflow_handle(workflow_id).terminate()
+
+    async def wake_as(self, journal_id: str, turn: Turn) -> None:
+        """Wake the turn's thread as if the journal had this id."""
+        await Waker(await self.temporal.connect(), journal_id, self.queue).thread(turn.key)
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """What any worker logged about that."""

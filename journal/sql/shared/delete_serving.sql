@@ -1,0 +1,2 @@
+-- $1 presence.
+DELETE FROM serving WHERE presence = $1;

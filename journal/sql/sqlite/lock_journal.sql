@@ -1,0 +1,2 @@
+-- The one writer needs no lock. Row: the id of the journal.
+SELECT value FROM meta WHERE name = 'journal_id';

@@ -1,0 +1,68 @@
+"""One Temporal serves a journal at a time, and a journal with a new id is another one to it."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from tests.integration.worker.conftest import Spawn
+from turnwright.journal.driver import Driver
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.serving import Rival, begin_serving, earlier_ids, end_serving, find_rival, renew
+
+ONE, TWO = "cluster-1/namespace", "cluster-2/namespace"
+
+
+@pytest.fixture
+async def present(driver: Driver) -> AsyncIterator[str]:
+    """A living worker's presence."""
+    hold = await driver.hold_presence("w-1", {}, lease_s=60)
+    yield hold.name
+    await hold.release()
+
+
+async def serve(driver: Driver, presence: str, engine: str) -> Rival | None:
+    return await driver.write(partial(begin_serving, presence, engine))
+
+
+async def test_a_journal_is_not_served_through_another_temporal_while_a_worker_lives(
+    driver: Driver, present: str
+) -> None:
+    assert await serve(driver, present, ONE) is None
+    assert await serve(driver, "w-2", TWO) == Rival(present, ONE)
+    assert await driver.read(partial(find_rival, present, ONE)) is None, "who was refused left nothing"
+    assert await serve(driver, "w-3", ONE) is None
+
+
+async def test_the_same_worker_may_move_and_who_has_ended_bars_nobody(driver: Driver, present: str) -> None:
+    assert await serve(driver, present, ONE) is None
+    assert await serve(driver, present, TWO) is None
+    assert await serve(driver, "w-2", ONE) == Rival(present, TWO)
+    await driver.write(partial(end_serving, present))
+    assert await serve(driver, "w-2", ONE) is None
+
+
+async def test_neither_a_dead_worker_nor_a_frozen_one_bars_another_temporal(driver: Driver, spawn: Spawn) -> None:
+    for ends in ("kill", "freeze"):
+        worker = await spawn("presence", "0.2")
+        name = await worker.line()
+        assert await serve(driver, name, ONE) is None
+        await worker.kill() if ends == "kill" else worker.freeze()
+        while await serve(driver, "w-2", TWO) is not None:
+            pass
+        await driver.write(partial(end_serving, "w-2"))
+
+
+async def test_a_journal_gets_a_new_id_only_when_nobody_serves_it(driver: Driver, present: str) -> None:
+    journal = Journal(driver)
+    before = await journal.journal_id()
+    await serve(driver, present, ONE)
+    refused = await driver.write(partial(renew, "new"))
+    assert (refused.rivals, await journal.journal_id()) == ((Rival(present, ONE),), before)
+    assert await driver.read(earlier_ids) == frozenset()
+    await driver.write(partial(end_serving, present))
+    for new, old in (("new", before), ("newer", "new")):
+        renewed = await driver.write(partial(renew, new))
+        assert (renewed.earlier, renewed.now, renewed.rivals) == (old, new, ())
+    assert await journal.journal_id() == "newer"
+    assert await driver.read(earlier_ids) == {before, "new"}

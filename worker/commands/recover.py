@@ -1,0 +1,154 @@
+"""`turnwright recover`: bring back by hand every thread that nobody carries on, and say why for each."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turnwright.client.cli.options import Json
+from turnwright.client.cli.running import REFUSED
+from turnwright.client.cli.screen import Screen
+from turnwright.client.opening import open_journal
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.sweeping import Broken
+from turnwright.worker.commands.ending import told
+from turnwright.worker.invocation import Invocation, with_dev_address
+from turnwright.worker.logs import configure_logs
+from turnwright.worker.settings import Settings
+
+if TYPE_CHECKING:
+    from turnwright.worker.recovery import Case
+    from turnwright.worker.rousing import TemporalRouser
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+NewIncarnation = Annotated[
+    bool,
+    typer.Option("--new-incarnation", help="First give the journal a new id: after it was put back to a backup."),
+]
+
+_SAID = {"gone": "has no workflow", "under_way": "has something under way", "wedged": "stands still"}
+_DONE = {"woken": "woken", "thread_terminated": "thread's workflow ended", "turn_restarted": "turn started again"}
+
+
+def register(app: typer.Typer, invocation: Invocation) -> None:
+    """Add the command."""
+
+    @app.command()
+    def recover(*, dry_run: DryRun = False, new_incarnation: NewIncarnation = False, as_json: Json = False) -> None:
+        """Bring back every thread with work that nobody carries on. Workers do that by themselves within seconds."""
+        screen = Screen(as_json=as_json)
+        with told(screen):
+            settings = with_dev_address(invocation.settings())
+            configure_logs(settings.log_format, "error", sys.stderr)
+            command = _Recover(settings, screen, dry_run=dry_run)
+            code = asyncio.run(command.run(command.renewed if new_incarnation else command.recovered))
+        if code:
+            raise typer.Exit(code)
+
+
+class _Recover:
+    """One call of the command. What only it needs of Temporal's SDK is loaded when it runs."""
+
+    def __init__(self, settings: Settings, screen: Screen, *, dry_run: bool) -> None:
+        self._settings = settings
+        self._screen = screen
+        self._dry_run = dry_run
+
+    async def run(self, command: Callable[[Journal], Awaitable[int]]) -> int:
+        journal = await open_journal(self._settings.journal_url)
+        try:
+            return await command(journal)
+        finally:
+            await journal.close()
+
+    async def renewed(self, journal: Journal) -> int:
+        """A new incarnation, then recovery under its id."""
+        from turnwright.worker.incarnation import begin_incarnation, check_unserved, end_workflows  # noqa: PLC0415
+        from turnwright.worker.temporal_client import TemporalUnreachable, connect  # noqa: PLC0415
+
+        if self._dry_run:
+            journal_id = await check_unserved(journal)
+            told = f"the journal {journal_id} would get a new id, and its workflows in Temporal be ended"
+            self._screen.show({"journal_id": journal_id, "would_be_renewed": True}, told)
+            return await self.recovered(journal)
+        incarnation = await begin_incarnation(journal)
+        told = f"the journal {incarnation.earlier} is {incarnation.now} from now on"
+        self._screen.show({"earlier": incarnation.earlier, "journal_id": incarnation.now}, told)
+        try:
+            ended = await end_workflows(await connect(self._settings), incarnation.earlier)
+        except TemporalUnreachable as error:
+            self._screen.note(f"what Temporal holds under the old id ends when it next meets a worker ({error})")
+            return 0
+        self._screen.show({"workflows_ended": ended}, f"workflows ended in Temporal: {ended:,}")
+        return await self.recovered(journal)
+
+    async def recovered(self, journal: Journal) -> int:
+        """Tell of each thread that nobody carries on, and bring it back unless it is a dry run."""
+        from turnwright.worker.recovery import Recovery  # noqa: PLC0415
+
+        recovery = Recovery(journal, await self._rouser(journal), self._settings.stall_s)
+        found = broken = 0
+        async for case in recovery.find():
+            if isinstance(case, Broken):
+                broken += 1
+                self._screen.show(
+                    {"unreadable": case.key, "error": case.error}, f"unreadable: {case.key}: {case.error}"
+                )
+                continue
+            found += 1
+            done = () if self._dry_run else await recovery.recover(case)
+            self._screen.show(_told(case, done), _line(case, done))
+        erased = 0 if self._dry_run else await recovery.finish_deletions()
+        self._sum_up(found, broken, erased)
+        return REFUSED if broken else 0
+
+    async def _rouser(self, journal: Journal) -> TemporalRouser | None:
+        """A dry run tells what it can without Temporal."""
+        from turnwright.worker.rousing import TemporalRouser  # noqa: PLC0415
+        from turnwright.worker.temporal_client import TemporalUnreachable, connect  # noqa: PLC0415
+        from turnwright.workflows.ids import default_task_queue  # noqa: PLC0415
+        from turnwright.workflows.waking import Waker  # noqa: PLC0415
+
+        try:
+            client = await connect(self._settings)
+        except TemporalUnreachable as error:
+            if not self._dry_run:
+                raise
+            self._screen.note(str(error))
+            return None
+        journal_id = await journal.journal_id()
+        queue = self._settings.task_queue or default_task_queue(journal_id)
+        return TemporalRouser(Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s))
+
+    def _sum_up(self, found: int, broken: int, erased: int) -> None:
+        verb = "would be brought back" if self._dry_run else "brought back"
+        told = f"{found:,} threads {verb}" if found else "every thread with work is carried on"
+        told += f"; {broken:,} cannot be read (see `turnwright journal verify`)" if broken else ""
+        told += f"; {erased:,} pieces of deleted sessions erased" if erased else ""
+        totals = {"found": found, "recovered": 0 if self._dry_run else found, "unreadable": broken, "erased": erased}
+        self._screen.show(totals, told)
+
+
+def _told(case: Case, done: Sequence[str]) -> dict[str, object]:
+    suspect = case.suspect
+    return {
+        "thread": suspect.key.canonical,
+        "turn": suspect.turn_id,
+        "found": suspect.why,
+        "reason": case.reason,
+        "why": case.why,
+        "temporal": case.temporal,
+        "done": list(done),
+    }
+
+
+def _line(case: Case, done: Sequence[str]) -> str:
+    key = case.suspect.key
+    temporal = "not asked" if case.temporal is None else ", ".join(f"{n} {_SAID[c]}" for n, c in case.temporal.items())
+    turn = f" {case.suspect.turn_id}" if case.suspect.turn_id else ""
+    told = f"{key.session} {key.agent}/{key.thread}{turn}: {case.reason}. {case.why} Temporal: {temporal}."
+    return f"{told} Done: {', '.join(_DONE[step] for step in done)}." if done else told

@@ -1,0 +1,135 @@
+"""Which Temporal this worker serves its journal through, and that no other worker serves it through another.
+
+Rule: it is the cluster and the namespace by their own ids, not by an address: behind one address there may be a new
+cluster after the old one was lost, and one cluster has many addresses. A worker that finds its journal served through
+another Temporal waits, and says so; one whose own Temporal was replaced under it says the new one, and works on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import structlog
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetClusterInfoRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import StoreError
+from turnwright.journal.transact.serving import Rival, begin_serving, end_serving, find_rival
+from turnwright.worker.actor import Looper
+from turnwright.worker.temporal_client import TemporalUnreachable
+from turnwright.workflows.waking import RPC_TIMEOUT_S
+
+LOOK_INTERVAL_S = 5.0
+RPC_TIMEOUT = timedelta(seconds=RPC_TIMEOUT_S)
+# All workers of a journal find out in turn that the cluster behind their address is another one.
+RIVAL_LOOKS_MAX = 4
+_NOT_TOLD = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.UNAUTHENTICATED})
+
+log = structlog.get_logger(__name__)
+
+
+class ServedElsewhere(ConnectionError):
+    """The journal is served through another Temporal; the message names a worker that does it and what to do."""
+
+
+async def identify(client: Client) -> str:
+    """The ids of the cluster and the namespace, as `cluster/namespace`.
+
+    Raises:
+        TemporalUnreachable: it does not answer, or has no such namespace.
+    """
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        found = await client.workflow_service.describe_namespace(request, timeout=RPC_TIMEOUT)
+    except RPCError as error:
+        raise TemporalUnreachable(f"Temporal does not tell of its namespace {client.namespace!r}: {error}") from None
+    return f"{await _cluster_id(client)}/{found.namespace_info.id}"
+
+
+async def _cluster_id(client: Client) -> str:
+    """Empty where who may use one namespace is told nothing of the cluster; the namespace's id is unique by itself."""
+    try:
+        return (await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=RPC_TIMEOUT)).cluster_id
+    except RPCError as error:
+        if error.status in _NOT_TOLD:
+            return ""
+        raise TemporalUnreachable(f"Temporal does not tell which cluster it is: {error}") from None
+
+
+class Engine(Looper):
+    """Serves the journal through one Temporal while it runs.
+
+    Args:
+        driver: the journal's store.
+        client: the Temporal.
+        presence: gives this process's presence of the moment.
+    """
+
+    def __init__(self, driver: Driver, client: Client, presence: Callable[[], str]) -> None:
+        super().__init__("engine", LOOK_INTERVAL_S)
+        self.evicted: asyncio.Future[ServedElsewhere] = asyncio.get_running_loop().create_future()
+        """Done when another Temporal has the journal, and this worker must end its work."""
+        self._driver = driver
+        self._client = client
+        self._presence = presence
+        self._said: tuple[str, str] | None = None
+        self._rivals = 0
+
+    async def begin(self) -> None:
+        """Serve.
+
+        Raises:
+            ServedElsewhere: a living worker serves the journal through another Temporal.
+        """
+        rival = await self._serve(await identify(self._client))
+        if rival is not None:
+            raise await self._refusal(rival)
+
+    async def end(self) -> None:
+        """Serve no more."""
+        said, self._said = self._said, None
+        if said is not None:
+            with contextlib.suppress(StoreError):  # the row means nothing when this presence has ended
+                await self._driver.write(partial(end_serving, said[0]))
+
+    async def round(self) -> None:
+        """Look whether it is still the Temporal of before, and whether another has come beside it."""
+        try:
+            engine = await identify(self._client)
+        except TemporalUnreachable:
+            return  # that is seen and told elsewhere
+        rival = await self._look(engine)
+        self._rivals = self._rivals + 1 if rival is not None else 0
+        if rival is not None and self._rivals >= RIVAL_LOOKS_MAX and not self.evicted.done():
+            self.evicted.set_result(await self._refusal(rival))
+
+    async def _look(self, engine: str) -> Rival | None:
+        now = (self._presence(), engine)
+        if self._said == now:
+            return await self._driver.read(partial(find_rival, *now))
+        if self._said is not None:
+            if self._said[1] != engine:
+                log.warning("temporal_replaced", was=self._said[1], now=engine, then="its turns go on from the journal")
+            await self.end()
+        return await self._serve(engine)
+
+    async def _serve(self, engine: str) -> Rival | None:
+        presence = self._presence()
+        rival = await self._driver.write(partial(begin_serving, presence, engine))
+        if rival is None:
+            self._said = (presence, engine)
+        return rival
+
+    async def _refusal(self, rival: Rival) -> ServedElsewhere:
+        info = next((p.info for p in await self._driver.presences() if p.presence_id == rival.presence), {})
+        who = " ".join(str(info[name]) for name in ("label", "pid") if name in info)
+        return ServedElsewhere(
+            f"the journal is served through another Temporal ({rival.engine}) by the worker {rival.presence} ({who}): "
+            "give this worker the same Temporal, or stop that one and all beside it"
+        )

@@ -1,0 +1,64 @@
+"""A new incarnation: the journal's id is changed, and what Temporal still holds under the old one is ended.
+
+Rule: a journal put back to a backup is older than its workflows. They know epochs, runs and calls that it never saw
+and would meet the ones it is about to give out again, so nothing that was begun under the old id may act on it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from turnwright.journal.errors import CommandRejected
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.serving import Incarnation, renew
+from turnwright.workflows.waking import RPC_TIMEOUT_S
+
+
+async def check_unserved(journal: Journal) -> str:
+    """The journal's id, if no worker lives on it.
+
+    Raises:
+        CommandRejected: `journal_served`, one does.
+    """
+    alive = [seen for seen in await journal.driver.presences() if seen.liveness.state == "alive"]
+    _refuse([f"{seen.presence_id} (process {seen.info.get('pid', 'unknown')})" for seen in alive])
+    return await journal.journal_id()
+
+
+async def begin_incarnation(journal: Journal) -> Incarnation:
+    """Give the journal a new id.
+
+    Raises:
+        CommandRejected: `journal_served`, a worker lives on it.
+    """
+    await check_unserved(journal)
+    incarnation = await journal.driver.write(partial(renew, secrets.token_hex(8)))
+    _refuse([rival.presence for rival in incarnation.rivals])
+    return incarnation
+
+
+def _refuse(workers: Sequence[str]) -> None:
+    if workers:
+        raise CommandRejected("journal_served", f"workers serve the journal: {', '.join(workers)}; stop them first")
+
+
+async def end_workflows(client: Client, journal_id: str) -> int:
+    """Terminate what Temporal runs under an id the journal had; how many workflows. Later ones end by themselves."""
+    query = f"WorkflowId STARTS_WITH 'tw/{journal_id}/' AND ExecutionStatus = 'Running'"
+    ended = 0
+    async for found in client.list_workflows(query):
+        handle = client.get_workflow_handle(found.id, run_id=found.run_id)
+        try:
+            await handle.terminate(reason="its journal has a new id", rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+        else:
+            ended += 1
+    return ended
