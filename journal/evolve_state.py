@@ -103,18 +103,7 @@ def _decided(state: AgentState, _: Entry, payload: ToolDecided) -> dict[str, Any
     if payload.arguments is None:
         return {}
     changes = {"arguments": payload.arguments, "malformed": None, "edited": True}
-
-    def edited(block: Block) -> Block:
-        ours = isinstance(block, ToolCall) and block.id == payload.call_id
-        return block.model_copy(update=changes) if ours else block
-
-    context = tuple(
-        m.model_copy(update={"blocks": tuple(edited(b) for b in m.blocks)})
-        if any(c.id == payload.call_id for c in m.calls)
-        else m
-        for m in state.context
-    )
-    return {"context": context}
+    return {"context": _with_changed(state.context, ToolCall, payload.call_id, changes)}
 
 
 def _finished(state: AgentState, entry: Entry, payload: ToolFinished) -> dict[str, Any]:
@@ -154,18 +143,24 @@ def _compacted(state: AgentState, _: Entry, payload: ContextCompacted) -> dict[s
 
 
 def _offloaded(state: AgentState, _: Entry, payload: ContextOffloaded) -> dict[str, Any]:
-    def stubbed(block: Block) -> Block:
-        if isinstance(block, ToolResult) and block.id == payload.call_id:
-            return block.model_copy(update={"output": (Text(text=payload.stub),)})
-        return block
+    stub = {"output": (Text(text=payload.stub),)}
+    return {"context": _with_changed(state.context, ToolResult, payload.call_id, stub)}
 
-    context = tuple(
-        m.model_copy(update={"blocks": tuple(stubbed(b) for b in m.blocks)})
-        if any(r.id == payload.call_id for r in m.results)
+
+def _with_changed(
+    context: tuple[Message, ...], kind: type[ToolCall | ToolResult], call_id: str, changes: dict[str, Any]
+) -> tuple[Message, ...]:
+    """The context with the call, or the result, of that id changed; other messages stay the very same."""
+
+    def is_meant(block: Block) -> bool:
+        return isinstance(block, kind) and block.id == call_id
+
+    return tuple(
+        m.model_copy(update={"blocks": tuple(b.model_copy(update=changes) if is_meant(b) else b for b in m.blocks)})
+        if any(map(is_meant, m.blocks))
         else m
-        for m in state.context
+        for m in context
     )
-    return {"context": context}
 
 
 def _imported(state: AgentState, _: Entry, payload: ThreadImported) -> dict[str, Any]:
