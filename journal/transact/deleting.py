@@ -54,9 +54,11 @@ def bury_session(key: SessionKey, command: DeleteSession) -> Script[Receipt]:
     if session[3] is not None:
         return (yield from _again(session[0], command))
     known = None if log is None else (yield from remembered(log[0], command))
+    if known is not None:
+        return known
     busy = yield from _busy(session[0])
-    if known is not None or busy is not None:
-        return known or rejected(command, busy or UNKNOWN_SESSION)
+    if busy is not None:
+        return rejected(command, busy)
     now_us = yield from clock()
     yield from first("bury_session", session[0], dump(SessionControl()), REDUCER_VERSION, now_us)
     yield from first(
@@ -123,7 +125,6 @@ def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
         counts[name] = len(erased)
         if len(erased) >= ROWS_ERASED_MAX:
             return counts
-    counts["enlisted"] = len((yield from rows("erase_enlisted", canonical)))
     for statement in ("delete_deadline", "delete_hint", "delete_spent", "delete_thread"):
         yield from first(statement, thread_id)
     counts["threads"] = int(not ThreadKey.parse(canonical).is_session_log)
@@ -131,11 +132,15 @@ def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
 
 
 def _erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
+    """What was enlisted for the session, also for threads that were never made; then what its threads shared."""
+    enlisted = yield from rows("erase_enlisted", session_id, ROWS_ERASED_MAX)
+    if len(enlisted) >= ROWS_ERASED_MAX:
+        return {"enlisted": len(enlisted)}, False
     erased = yield from rows("erase_blobs", session_id, BLOBS_ERASED_MAX)
     if len(erased) < BLOBS_ERASED_MAX:
         yield from first("delete_counter", session_id)
         yield from first("delete_spent_of_session", session_id)
-    return {"blobs": len(erased)}, len(erased) < BLOBS_ERASED_MAX
+    return {"enlisted": len(enlisted), "blobs": len(erased)}, len(erased) < BLOBS_ERASED_MAX
 
 
 def _tombstone(row: Row) -> Tombstone:
