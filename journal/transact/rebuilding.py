@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
-from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
+from turnwright.journal.control import REDUCER_VERSION, SessionControl
 from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -19,7 +19,7 @@ from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
 from turnwright.journal.transact.interactions import put_interactions, replace_interactions
-from turnwright.journal.transact.rows import ThreadRow, dump, is_due, read_control, session_of, topic, write_session
+from turnwright.journal.transact.rows import ThreadRow, dump, find_thread, is_due, session_of, topic, write_session
 from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.turns import turn_columns
 from turnwright.journal.transact.walking import Walk, walk_thread
@@ -55,7 +55,7 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
         return None
     rebuilt = yield from renew_thread(canonical, locked)
     if not rebuilt.kept and not key.is_session_log:
-        yield from _replace_spent(key, locked, session.control)
+        yield from _replace_spent(key, session.control)
     return rebuilt
 
 
@@ -135,15 +135,12 @@ def _replace_head(row: ThreadRow) -> Script[None]:
     yield from write_deadline(row.id, due_us)
 
 
-def _replace_spent(key: ThreadKey, locked: Row, session: SessionControl) -> Script[None]:
-    thread_id, session_id = locked[0], locked[1]
-    yield from first("delete_spent", thread_id)
-    if session.budget is None:
-        return
-    again = yield from first("lock_thread", key.canonical)
-    assert again is not None, "it is locked"
-    control = read_control(ThreadControl, again[6], again[7], key.canonical)
-    yield from first("upsert_spent", *spent_columns(thread_id, session_id, committed(control)))
+def _replace_spent(key: ThreadKey, session: SessionControl) -> Script[None]:
+    row = yield from find_thread(key)
+    assert row is not None, "it is locked"
+    yield from first("delete_spent", row.id)
+    if session.budget is not None:
+        yield from first("upsert_spent", *spent_columns(row.id, row.session_id, committed(row.control)))
 
 
 def _replace_turns(row: ThreadRow, walk: Walk) -> Script[None]:
