@@ -6,7 +6,7 @@ shifts. A large question is only named: `find_interaction` reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from turnwright.journal.entries import InteractionRequested
@@ -20,7 +20,7 @@ from turnwright.journal.transact.rows import find_session_id
 
 Wanted = Literal["open", "resolved", "expired", "cancelled", "any"]
 _OLDEST = (0, 0, "")
-_COLUMNS = 13
+_COLUMNS = len(fields(Interaction))
 
 
 @dataclass(frozen=True, slots=True)
