@@ -41,6 +41,7 @@ from turnwright.journal.turn_status import TurnStatus
 DENIED_TEXT = "The user chose not to run this call."
 DECLINED_TEXT = "The user chose not to answer."
 FAILED_TEXT = "What was waited for outside failed."
+NO_CALL = Rejection("not_open", "the call is not part of the turn any more")
 Meaning: TypeAlias = list[Payload] | Rejection
 
 
@@ -117,7 +118,7 @@ def _approve(given: Answered) -> Meaning:
     call, answer = given.call, given.command.answer
     wrong = _unknown_fields(answer, "arguments", "always")
     if wrong is not None or call is None:
-        return wrong or Rejection("not_open", "the call is not part of the turn any more")
+        return wrong or NO_CALL
     edited = answer.get("arguments")
     refused = _unfit(given, call, edited)
     rule = _rule_for(given, "allow")
@@ -133,7 +134,7 @@ def _deny(given: Answered) -> Meaning:
     call, answer = given.call, given.command.answer
     wrong = _unknown_fields(answer, "message", "always")
     if wrong is not None or call is None:
-        return wrong or Rejection("not_open", "the call is not part of the turn any more")
+        return wrong or NO_CALL
     rule = _rule_for(given, "deny")
     if isinstance(rule, Rejection):
         return rule
@@ -221,7 +222,7 @@ def _failed(given: Answered) -> Meaning:
 
 def _result(given: Answered, outcome: str, text: str) -> Meaning:
     if given.call is None:
-        return Rejection("not_open", "the call is not part of the turn any more")
+        return NO_CALL
     return [_finished(given.call, outcome, text)]
 
 
