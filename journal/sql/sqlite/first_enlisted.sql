@@ -1,0 +1,2 @@
+-- $1 the thread's key. Row: id and body of what was enlisted for it first.
+SELECT id, body FROM inbox WHERE thread_key = $1 ORDER BY id LIMIT 1;
