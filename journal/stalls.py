@@ -25,9 +25,13 @@ BACKOFF_S_MAX = 30
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """Nobody carries it on. `due`: something is to be recorded now, so it is stalled however young it is."""
+    """Nobody carries it on. `due`: something is to be recorded now, so it is stalled however young it is.
+
+    `soon`: it only waits, and not for long, but perhaps on a worker that is gone.
+    """
 
     due: bool
+    soon: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,13 @@ Verdict: TypeAlias = Stalled | Carried
 
 
 def examine(
-    control: ThreadControl, session: SessionControl, facts: Facts, *, last_entry_us: int, stall_us: int
+    control: ThreadControl,
+    session: SessionControl,
+    facts: Facts,
+    *,
+    last_entry_us: int,
+    stall_us: int,
+    soon_us: int = 0,
 ) -> Verdict:
     """Judge one thread.
 
@@ -51,6 +61,7 @@ def examine(
         facts: the store's time, who is gone, and the front of the queue if no turn is active.
         last_entry_us: when the thread was last appended to.
         stall_us: how long nothing may be appended.
+        soon_us: a wait that ends within this time is a stall, as when the worker that would be told may be gone.
     """
     if settle(control, session, facts):
         return Stalled(due=True)
@@ -63,7 +74,8 @@ def examine(
         case Park() | Stop():
             return Carried(facts.now_us + PARKED_CHECK_US)
         case Delay(until_us):
-            return Carried(until_us + stall_us)
+            ends_soon = until_us - facts.now_us < soon_us
+            return Stalled(due=False, soon=True) if ends_soon else Carried(until_us + stall_us)
     young_until_us = last_entry_us + stall_us
     return Carried(young_until_us) if facts.now_us < young_until_us else Stalled(due=False)
 

@@ -6,15 +6,16 @@ it is under way: one whose tasks wait for a free worker would, replaced again an
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, Protocol
+from functools import partial
+from typing import Literal, Protocol, TypeAlias
 
 import structlog
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.api.enums.v1 import PendingWorkflowTaskState, WorkflowExecutionStatus
 from temporalio.api.workflowservice.v1 import (
     DescribeWorkflowExecutionRequest,
     DescribeWorkflowExecutionResponse,
@@ -48,11 +49,15 @@ class EngineAway(ConnectionError):
     """Temporal does not answer, or not for us; nobody can be woken now."""
 
 
+SecondLook: TypeAlias = Callable[[], Awaitable[None]]
+"""To be taken a moment after the first. Raises `EngineAway`."""
+
+
 class Rouser(Protocol):
     """Brings threads back."""
 
-    async def rouse(self, suspect: Suspect) -> None:
-        """Have somebody look at the thread.
+    async def rouse(self, suspect: Suspect) -> SecondLook | None:
+        """Have somebody look at the thread; a second look, where one is needed.
 
         Raises:
             EngineAway: nobody can be woken now.
@@ -66,16 +71,36 @@ class TemporalRouser:
 
     waker: Waker
 
-    async def rouse(self, suspect: Suspect) -> None:
+    async def rouse(self, suspect: Suspect) -> SecondLook | None:
         """Reset, wake, and from the third useless wake-up on replace what is wedged."""
         useless = suspect.wakes > USELESS_WAKES_MAX and suspect.counted
+        held: dict[str, int] = {}
         with _told():
             try:
+                held = await self._held(suspect) if suspect.urgent else {}
                 await (self.revive(suspect) if useless else self._wake(suspect))
             except RPCError as error:
                 if error.status in AWAY:
                     raise
                 log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
+        return partial(self._replace_held, suspect, held) if held else None
+
+    async def _replace_held(self, suspect: Suspect, held: dict[str, int]) -> None:
+        """A task that is held as before is the dead worker's: Temporal would wait for it until its timeout."""
+        with _told():
+            now = await self._held(suspect)
+            stuck = {workflow_id for workflow_id, since in held.items() if now.get(workflow_id) == since}
+            if stuck:
+                await self._start_over(suspect, stuck)
+
+    async def _start_over(self, suspect: Suspect, stuck: set[str]) -> None:
+        log.info("task_of_dead_worker", thread=suspect.key.canonical, turn=suspect.turn_id)
+        *turn, thread = self._workflow_ids(suspect)
+        if suspect.turn_id is not None and stuck.intersection(turn):
+            await self.waker.turn(suspect.key, suspect.turn_id, suspect.epoch, restart=True)
+        if thread in stuck:
+            await self._terminate(thread)
+            await self.waker.thread(suspect.key)
 
     async def revive(self, suspect: Suspect) -> tuple[Step, ...]:
         """Replace at once what is wedged, and wake; says what was done.
@@ -124,19 +149,33 @@ class TemporalRouser:
             done.append("turn_restarted")
         return done
 
+    async def _held(self, suspect: Suspect) -> dict[str, int]:
+        """Workflow tasks that a worker has taken and not answered, and when it took them."""
+        names = self._workflow_ids(suspect)
+        found = await asyncio.gather(*map(self._describe, names))
+        tasks = {name: one.pending_workflow_task for name, one in zip(names, found, strict=True) if one is not None}
+        return {
+            name: task.started_time.ToNanoseconds()
+            for name, task in tasks.items()
+            if task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
+        }
+
     async def _condition(self, workflow_id: str) -> Condition:
+        found = await self._describe(workflow_id)
+        return "gone" if found is None else condition_of(found, self.waker.task_queue)
+
+    async def _describe(self, workflow_id: str) -> DescribeWorkflowExecutionResponse | None:
         request = DescribeWorkflowExecutionRequest(
             namespace=self.waker.client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
         )
         # Not through the SDK's handle: it fails on a workflow that was paused with the server's own means.
         service = self.waker.client.workflow_service
         try:
-            found = await service.describe_workflow_execution(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
+            return await service.describe_workflow_execution(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
-                return "gone"
+                return None
             raise
-        return condition_of(found, self.waker.task_queue)
 
     async def _terminate(self, workflow_id: str) -> None:
         try:

@@ -22,6 +22,7 @@ from turnwright.journal.turn_status import TurnStatus
 
 TOPIC = "hints"
 BROKEN_CHECK_US = 30 * SECOND_US
+SOON_US = 10 * SECOND_US  # so long Temporal gives a task to the worker that had the workflow before, alive or not
 NOT_KNOWN = Budget()  # whether a session's budget has room is judged under its lock, not by a look
 Why = Literal["due", "stalled", "cancelled", "expired"]
 
@@ -42,7 +43,10 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress."""
+    """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress.
+
+    `urgent`: a worker has just died, and may have held a task of its workflows.
+    """
 
     key: ThreadKey
     thread_id: int
@@ -52,6 +56,7 @@ class Suspect:
     wakes: int
     why: Why
     counted: bool = True
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ def find_stalled(after: int, glance: Glance, terms: Terms) -> Script[Page]:
     verdicts = [(thread, _judge(thread, gone, glance)) for thread in threads]
     return Page(
         now_us,
-        tuple(_suspect(t, v) for t, v in verdicts if isinstance(v, Stalled) and _matters(t, v, now_us, glance)),
+        tuple(_suspect(t, v, glance) for t, v in verdicts if isinstance(v, Stalled) and _matters(t, v, now_us, glance)),
         tuple((t.id, t.seq, v.until_us) for t, v in verdicts if isinstance(v, Carried) and not glance.urgent),
         broken,
         found[-1][0] if len(found) == glance.limit else None,
@@ -229,15 +234,15 @@ def _judge(thread: _Thread, gone: Facts, glance: Glance) -> Verdict:
         return Stalled(due=True)
     ahead_us = max(0, thread.at_us - gone.now_us)
     facts = replace(gone, now_us=gone.now_us + ahead_us, front=thread.front)
-    stall_us = 0 if glance.urgent else glance.stall_us
-    last_entry_us = 0 if ahead_us else thread.at_us
-    verdict = examine(thread.control, thread.session, facts, last_entry_us=last_entry_us, stall_us=stall_us)
+    stall_us, soon_us = (0, SOON_US) if glance.urgent else (glance.stall_us, 0)
+    last_us = 0 if ahead_us else thread.at_us
+    verdict = examine(thread.control, thread.session, facts, last_entry_us=last_us, stall_us=stall_us, soon_us=soon_us)
     return verdict if isinstance(verdict, Stalled) else Carried(verdict.until_us - ahead_us)
 
 
 def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> bool:
-    return verdict.due or not glance.urgent or thread.at_us >= now_us - glance.recent_us
+    return verdict.due or verdict.soon or not glance.urgent or thread.at_us >= now_us - glance.recent_us
 
 
-def _suspect(thread: _Thread, verdict: Stalled) -> Suspect:
-    return thread.suspect("due" if verdict.due else "stalled")
+def _suspect(thread: _Thread, verdict: Stalled, glance: Glance) -> Suspect:
+    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent)

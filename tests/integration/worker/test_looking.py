@@ -113,15 +113,18 @@ async def test_a_worker_that_misses_its_beats_has_its_model_call_given_up(driver
     assert await found(driver) == []  # it moves again, and nobody has recorded the loss
 
 
-async def test_a_turn_that_waits_before_its_next_attempt_is_not_stalled(
-    driver: Driver, journal: Journal, seeds: Seeds
-) -> None:
-    await driver.hold_presence("w-1", {}, lease_s=60)
-    key = await seeds.calling("a", "w-1")
+async def wait_for_the_model(seeds: Seeds, name: str, wait_s: float) -> None:
+    """A turn whose provider asked it to wait."""
+    turn = turn_id(await seeds.calling(name, "w-1"), "first")
     failed = FailModel(
-        turn_id=turn_id(key, "first"), epoch=1, step=1, ordinal=1, failure="rate_limited", message="", retry_after_s=50
+        turn_id=turn, epoch=1, step=1, ordinal=1, failure="rate_limited", message="", retry_after_s=wait_s
     )
-    await journal.run(key, failed)
+    await seeds.journal.run(ThreadKey("t", None, "agent", "s", name), failed)
+
+
+async def test_a_turn_that_waits_before_its_next_attempt_is_not_stalled(driver: Driver, seeds: Seeds) -> None:
+    await driver.hold_presence("w-1", {}, lease_s=60)
+    await wait_for_the_model(seeds, "a", 50)
     page = await look(driver)
     assert page.suspects == ()
     assert page.carried[0][2] > page.now_us + 40 * SECOND_US
@@ -240,6 +243,15 @@ async def test_an_urgent_look_before_the_backoff_is_over_is_not_counted_as_usele
     page = await look(driver, URGENT)
     assert [(suspect.wakes, suspect.counted) for suspect in page.suspects] == [(1, False)]
     assert len(await take(driver, page)) == 1
+
+
+async def test_an_urgent_look_finds_turns_that_wait_and_will_not_for_long(driver: Driver, seeds: Seeds) -> None:
+    """Whoever would be told that the wait is over may be the worker that died."""
+    await driver.hold_presence("w-1", {}, lease_s=60)
+    for name, wait_s in (("soon", 5), ("later", 50)):
+        await wait_for_the_model(seeds, name, wait_s)
+    assert await found(driver) == []
+    assert await found(driver, URGENT) == ["soon"]
 
 
 async def test_a_wake_up_that_could_not_be_given_is_as_if_never_taken(driver: Driver, seeds: Seeds) -> None:
