@@ -15,6 +15,8 @@ from turnwright.client.spending import SessionSpending as SessionSpending
 from turnwright.client.spending import ThreadSpending as ThreadSpending
 from turnwright.client.thread import Thread as Thread
 from turnwright.client.turn import Turn as Turn
+from turnwright.client.turn_report import TurnReport as TurnReport
 from turnwright.client.views import TurnView as TurnView
+from turnwright.journal.acts import Act as Act
 from turnwright.journal.budgets import Budget as Budget
 from turnwright.journal.store_delete import Deleted as Deleted

@@ -14,9 +14,11 @@ TurnwrightError                 turnwright.journal.errors
 from __future__ import annotations
 
 from turnwright.journal import errors
+from turnwright.journal.acts import Act
 from turnwright.journal.commands import Receipt
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.turn_status import cancel_words
 
 
 class CommandRejected(errors.CommandRejected):
@@ -63,10 +65,14 @@ class TurnFailed(TurnEnded):
 
 
 class TurnCancelled(TurnEnded):
-    """The turn was cancelled."""
+    """The turn was cancelled; `act` says by whom, when and why."""
 
-    def __init__(self, turn_id: str, code: str) -> None:
-        super().__init__(turn_id, code, f"turn {turn_id} was cancelled ({code})")
+    def __init__(self, turn_id: str, code: str, act: Act | None = None) -> None:
+        by = f", by {act.principal}" if act is not None and act.principal else ""
+        because = f", because: {act.reason}" if act is not None and act.reason else ""
+        how = cancel_words(code) or "on request"
+        super().__init__(turn_id, code, f"turn {turn_id} was cancelled {how}{by}{because} ({code})")
+        self.act = act
 
 
 class WaitTimeout(TurnwrightError, TimeoutError):

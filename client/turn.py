@@ -15,6 +15,7 @@ from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
 from turnwright.client.inputs import as_message
 from turnwright.client.questions import Question, question_of
+from turnwright.client.turn_report import Reading, TurnReport, answer_of
 from turnwright.client.views import TurnView, view_of
 from turnwright.journal import store_admin
 from turnwright.journal.commands import (
@@ -145,6 +146,22 @@ class Turn(Answering):
         """What the turn waits for, in one sentence. Raises `NotFound`."""
         return why(await self._scene(), await self._access.journal.driver.presences())
 
+    async def report(self) -> TurnReport:
+        """The turn with what it was asked, what it did and used, and its answer. It reads all of the turn's entries.
+
+        Raises:
+            NotFound: there is no such turn.
+        """
+        scene = await self._scene()
+        reading = Reading()
+        after = 0
+        while page := await store_admin.read_turn_page(self._access.journal, self.key, self.id, after):
+            reading.add(page.entries)
+            if page.last or not page.entries:
+                break
+            after = page.through_seq
+        return reading.report(view_of(scene), why(scene, await self._access.journal.driver.presences()))
+
     async def wait(
         self, timeout_s: float | None = None, *, until: Collection[ShownStatus] = tuple(FINISHED)
     ) -> TurnView:
@@ -178,7 +195,7 @@ class Turn(Answering):
             code, message = view.code or "internal", view.message or "no message"
             raise TurnFailed(self.id, code, message, retryable=view.row.retryable)
         if view.phase == "cancelled":
-            raise TurnCancelled(self.id, view.code or "cancelled")
+            raise TurnCancelled(self.id, view.code or "cancelled", view.cancelled_by)
         return await self._answer(view.row.output_message or "")
 
     async def events(self, after: int = 0) -> AsyncIterator[Entry]:
@@ -217,9 +234,7 @@ class Turn(Answering):
         entry = await store_admin.find_turn_entry(self._access.journal, self.key, self.id, entry_id)
         if entry is None or not isinstance(entry.payload, ModelResponded):
             raise NotFound("answer", f"{entry_id!r} of turn {self.id}: it was erased")
-        said = entry.payload
-        at = entry.when.isoformat()
-        return Message(id=entry_id, seq=entry.seq, role="assistant", blocks=said.blocks, at=at, usage=said.usage)
+        return answer_of(entry, entry.payload)
 
     async def _command(self, command: TurnCommand, how: How) -> Receipt:
         return await self._access.command(self.key, command, check=how.get("check", True))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from turnwright.journal.acts import Act, Level
 from turnwright.journal.control import OpenInteraction
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.shown import ShownStatus, shown_status
@@ -16,7 +18,8 @@ class TurnView:
     """A turn at one moment.
 
     `status` is the one word for people; `phase`, `pause` and `revision` are what commands go by. `ahead` counts
-    the turns before it in its queue. Times are in `row`, microseconds since 1970 UTC by the store's clock.
+    the turns before it in its queue. `held_by` says who paused it, its thread or its session, when and why, and
+    `cancelled_by` who cancelled it. Times are microseconds since 1970 UTC by the store's clock.
     """
 
     key: ThreadKey
@@ -24,6 +27,8 @@ class TurnView:
     row: TurnStatus
     ahead: int = 0
     questions: tuple[OpenInteraction, ...] = ()
+    held_by: Mapping[Level, Act] = field(default_factory=dict)
+    cancelled_by: Act | None = None
 
     @property
     def turn_id(self) -> str:
@@ -66,4 +71,4 @@ def view_of(scene: Scene) -> TurnView:
     active = scene.control.turn(scene.status.turn_id)
     questions = () if active is None else active.interactions
     shown = shown_status(scene.control, scene.session, scene.status)
-    return TurnView(scene.key, shown, scene.status, scene.ahead, questions)
+    return TurnView(scene.key, shown, scene.status, scene.ahead, questions, scene.held_by, scene.cancelled_by)

@@ -18,17 +18,18 @@ from turnwright.journal.messages import Frozen
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
 
-REDUCER_VERSION = 2
+REDUCER_VERSION = 3
 
 CallState = Literal["ready", "asking", "running", "deferred", "unknown", "closed"]
 
 
 class PauseFlag(Frozen):
-    """One level's pause flag. The revision rises by one with each change."""
+    """One level's pause flag. The revision rises by one with each change; `seq` is the entry that set it."""
 
     on: bool = False
     revision: int = 0
     source: str = ""
+    seq: int = 0
 
 
 class Claim(Frozen):
@@ -118,6 +119,7 @@ class ActiveTurn(Frozen):
     failing: Failing | None = None
     cancel: CancelSource | None = None
     cancelled_by: str = ""
+    cancel_reason: str | None = None
     used: Used = Used()
     budget: Budget | None = None
     busy_since_us: int | None = None
@@ -205,3 +207,4 @@ class SessionControl(Frozen):
     pause: PauseFlag = PauseFlag()
     cancelled_seq: int = 0
     cancelled_by: str = ""
+    cancel_reason: str | None = None

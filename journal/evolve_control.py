@@ -191,7 +191,7 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     ThreadOpened: _opened,
     ThreadForked: _opened,
     ThreadClosed: lambda _, __, ___: {"closed": True},
-    ThreadPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source)},
+    ThreadPaused: lambda _, e, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source, seq=e.seq)},
     ThreadResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     TurnQueued: _queued,
     TurnRetried: lambda c, _, __: {"queued": c.queued + 1, **_NOT_FAILED},
@@ -242,6 +242,10 @@ def _model_responded(active: ActiveTurn, entry: Entry, payload: ModelResponded) 
         "failing": None,
         "used": active.used.plus(payload.usage),
     }
+
+
+def _cancel_requested(_: ActiveTurn, __: Entry, payload: TurnCancelRequested) -> dict[str, Any]:
+    return {"cancel": payload.source, "cancelled_by": payload.principal, "cancel_reason": payload.reason}
 
 
 def _attempt_over(active: ActiveTurn, ordinal: int) -> dict[str, Any]:
@@ -358,7 +362,7 @@ def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | Inter
 
 _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
     RunClaimed: lambda a, e, _: {"idle_runs": a.idle_runs + (not _waits_for_retry(a, e))},
-    TurnCancelRequested: lambda _, __, p: {"cancel": p.source, "cancelled_by": p.principal},
+    TurnCancelRequested: _cancel_requested,
     InputSteered: lambda a, _, __: {"inputs": a.inputs + 1},
     InputApplied: lambda _, __, ___: {"inputs": 0},
     InputDiscarded: lambda _, __, ___: {"inputs": 0},

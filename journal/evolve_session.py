@@ -25,15 +25,18 @@ def evolve_session(control: SessionControl, entry: Entry) -> SessionControl:
 
 
 def _closed(_: SessionControl, entry: Entry, payload: SessionClosed) -> dict[str, Any]:
-    cancelled = {"cancelled_seq": entry.seq, "cancelled_by": payload.principal}
-    return {"closed": True} | (cancelled if payload.mode == "cancel" else {})
+    return {"closed": True} | (_cancelled(_, entry, payload) if payload.mode == "cancel" else {})
+
+
+def _cancelled(_: SessionControl, entry: Entry, payload: SessionCancelled | SessionClosed) -> dict[str, Any]:
+    return {"cancelled_seq": entry.seq, "cancelled_by": payload.principal, "cancel_reason": payload.reason}
 
 
 _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
     SessionCreated: lambda _, __, p: {"created": True, "title": p.title},
-    SessionPaused: lambda _, __, p: {"pause": PauseFlag(on=True, revision=p.revision)},
+    SessionPaused: lambda _, e, p: {"pause": PauseFlag(on=True, revision=p.revision, seq=e.seq)},
     SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
-    SessionCancelled: lambda _, e, p: {"cancelled_seq": e.seq, "cancelled_by": p.principal},
+    SessionCancelled: _cancelled,
     SessionClosed: _closed,
     SessionBudgetChanged: lambda _, __, p: {"budget": p.budget if p.budget.bounded else None},
 }

@@ -29,6 +29,7 @@ from turnwright.journal.entries import (
     TurnCancelled,
     TurnCancelRequested,
 )
+from turnwright.journal.entries.turn import CancelSource
 from turnwright.journal.facts import Facts
 from turnwright.journal.messages import Text
 from turnwright.journal.spending import budgets, spent, still_over
@@ -49,7 +50,7 @@ def settle(control: ThreadControl, session: SessionControl, facts: Facts) -> lis
         drafts += _cancelled_by_session(active, session)
     for turn in _at_risk(facts):
         if turn.phase == "queued" and turn.session_seq < session.cancelled_seq:
-            drafts += cancel_queued(turn, control.seq, "session", session.cancelled_by)
+            drafts += cancel_queued(turn, control.seq, "session", session.cancelled_by, session.cancel_reason)
     if control.closed or session.closed:
         drafts += forsake_failed(control, "closed")
     return drafts
@@ -68,9 +69,9 @@ def is_given_up(claim: Claim, facts: Facts, *, once: bool) -> bool:
     return claim.presence in facts.dead or claim.presence in (facts.expired if once else facts.lapsed)
 
 
-def cancel_queued(turn: TurnStatus, seq: int, source: str, principal: str) -> list[Draft]:
+def cancel_queued(turn: TurnStatus, seq: int, source: CancelSource, principal: str, reason: str | None) -> list[Draft]:
     """The entries that cancel a turn which has not started."""
-    payload = TurnCancelled(source=source, principal=principal, revision=turn.revision + 1)  # type: ignore[arg-type]
+    payload = TurnCancelled(source=source, principal=principal, reason=reason, revision=turn.revision + 1)
     return [
         status_draft(turn.turn_id, payload),
         discard_inputs(turn.turn_id, seq, f"cancelled by {source}"),
@@ -169,5 +170,10 @@ def _cancelled_by_session(active: ActiveTurn, session: SessionControl) -> list[D
     status = active.status
     if status.phase == "cancelling" or status.session_seq >= session.cancelled_seq:
         return []
-    payload = TurnCancelRequested(source="session", principal=session.cancelled_by, revision=status.revision + 1)
+    payload = TurnCancelRequested(
+        source="session",
+        principal=session.cancelled_by,
+        reason=session.cancel_reason,
+        revision=status.revision + 1,
+    )
     return [status_draft(active.turn_id, payload)]

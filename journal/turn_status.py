@@ -52,6 +52,14 @@ _PAUSE_AFTER: dict[type, Pause] = {
 }
 
 
+CANCELLED: dict[str, str] = {
+    "turn": "by a command to the turn itself",
+    "thread": "with everything on its thread",
+    "session": "with everything in its session",
+    "interrupt": "by a turn that was submitted to come first (if_busy=interrupt)",
+    "close": "with the queue of its thread, which was closed",
+}
+_CANCELLED_BY = "cancelled_by_"
 _NO_END: dict[str, object] = {"ended_at_us": None, "code": None, "message": None, "retryable": False}
 
 
@@ -144,12 +152,17 @@ def evolve_status(status: TurnStatus, entry: Entry) -> TurnStatus:
         case TurnCancelled():
             changes |= {
                 "ended_at_us": entry.at_us,
-                "code": f"cancelled_by_{payload.source}",
+                "code": f"{_CANCELLED_BY}{payload.source}",
                 "message": payload.reason,
             }
         case _:
             pass
     return status.model_copy(update=changes) if changes else status
+
+
+def cancel_words(code: str | None) -> str:
+    """What the code of a cancelled turn means, such as `with everything on its thread`; empty for another code."""
+    return CANCELLED.get((code or "").removeprefix(_CANCELLED_BY), "")
 
 
 def status_entry_id(turn_id: str, revision: int) -> str:

@@ -6,10 +6,11 @@ Rule: it asks `plan`, as a run would, so nothing that can hold a turn is missing
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, ReconcileOp, Record, Start, ToolOp, Work
+from turnwright.journal.acts import Act, Level
 from turnwright.journal.control import ActiveTurn, Claim, OpenInteraction, SessionControl, ThreadControl
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import human
@@ -17,7 +18,7 @@ from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.plan import plan
-from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.turn_status import TurnStatus, cancel_words
 from turnwright.journal.ways import ways_to_answer
 
 QUIET_S = 15
@@ -34,7 +35,8 @@ class Scene:
     """A turn and what stands around it, all of one moment.
 
     `front` is the first of its thread's queue, `ahead` counts the turns that come before this one, and
-    `last_at_us` is when its thread's last entry was written.
+    `last_at_us` is when its thread's last entry was written. `held_by` says who set which pause, `cancelled_by` who
+    cancelled it.
     """
 
     key: ThreadKey
@@ -45,6 +47,8 @@ class Scene:
     ahead: int = 0
     now_us: int = 0
     last_at_us: int = 0
+    held_by: Mapping[Level, Act] = field(default_factory=dict)
+    cancelled_by: Act | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
     if scene.status.finished:
         return _finished(scene)
     if scene.status.session_seq < scene.session.cancelled_seq and scene.status.phase != "cancelling":
-        return Why("cancelling", "Its session was cancelled: the next look at its thread cancels it.")
+        by = f" by {scene.session.cancelled_by}" if scene.session.cancelled_by else ""
+        return Why("cancelling", f"Its session was cancelled{by}: the next look at its thread cancels it.")
     facts = Facts(now_us=scene.now_us, front=scene.front)
     action = plan(scene.control, scene.session, facts, scene.status.turn_id)
     match action:
@@ -85,14 +90,26 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
 
 def _finished(scene: Scene) -> Why:
     status = scene.status
+    if status.phase == "cancelled":
+        return Why("finished", f"Nothing: it was cancelled {_cancelled(scene)}.", status.ended_at_us)
     ago = human(scene.now_us - (status.ended_at_us or scene.now_us))
-    text = f"Nothing: it {'was cancelled' if status.phase == 'cancelled' else status.phase} {ago} ago"
+    text = f"Nothing: it {status.phase} {ago} ago"
     text += f" ({status.code}: {status.message})" if status.message else f" ({status.code})" if status.code else ""
     if status.phase == "failed":
         failed = scene.control.failed
         last = failed is not None and failed.turn_id == status.turn_id
         text += "; `retry` puts it back at the head" if last else "; a later turn has started, so submit it anew"
     return Why("finished", f"{text}.", status.ended_at_us)
+
+
+def _cancelled(scene: Scene) -> str:
+    """When, how, by whom and why; a reason stands with who gave it."""
+    status, act = scene.status, scene.cancelled_by
+    how = cancel_words(status.code) or "on request"
+    if act is not None:
+        return f"{how}, {act.told(scene.now_us)} ({status.code})"
+    ago = human(scene.now_us - (status.ended_at_us or scene.now_us))
+    return f"{how} {ago} ago ({status.code}{': ' if status.message else ''}{status.message or ''})"
 
 
 def _parked(scene: Scene) -> Why:
@@ -108,14 +125,19 @@ def _flags(scene: Scene) -> list[str]:
     """The flags that are set, each with what ends it."""
     found = []
     if scene.status.held:
-        found.append("its own pause is set (resume the turn)")
+        found.append(f"its own pause is set{_by(scene, 'turn')} (resume the turn)")
     if scene.control.pause.on:
         failed = scene.control.pause.source == "on_failure"
         cause = "a failed turn put its thread on hold" if failed else "its thread's pause is set"
-        found.append(f"{cause} (resume the thread)")
+        found.append(f"{cause}{_by(scene, 'thread')} (resume the thread)")
     if scene.session.pause.on:
-        found.append("its session's pause is set (resume the session)")
+        found.append(f"its session's pause is set{_by(scene, 'session')} (resume the session)")
     return found
+
+
+def _by(scene: Scene, level: Level) -> str:
+    act = scene.held_by.get(level)
+    return "" if act is None else f", {act.told(scene.now_us)}"
 
 
 def _questions(scene: Scene) -> str:
@@ -187,7 +209,8 @@ def _running(scene: Scene, running: tuple[Op, ...], presences: Collection[Presen
 
 def _lead(scene: Scene, *, lost: bool) -> tuple[Code, str]:
     if scene.status.phase == "cancelling":
-        return "cancelling", "It is cancelled when what runs has ended: "
+        by = "" if scene.cancelled_by is None else f" ({scene.cancelled_by.told(scene.now_us)})"
+        return "cancelling", f"It is cancelled{by} when what runs has ended: "
     if _flags(scene):
         return "pausing", "It pauses when what runs has ended: "
     return ("worker_lost" if lost else "operation"), "It waits for its operation: "

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from turnwright.client.questions import Question
 from turnwright.client.spending import SessionSpending, ThreadSpending
+from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
+from turnwright.journal.acts import Act, Level
 from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.messages import Message
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.transact.listing import TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
 from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.why import Why
 
 
 def session_key(key: SessionKey | ThreadKey) -> dict[str, Any]:
@@ -37,9 +42,46 @@ def receipt(given: Receipt) -> dict[str, Any]:
 
 
 def turn_view(view: TurnView) -> dict[str, Any]:
-    """A turn with what it is asked."""
+    """A turn with what it is asked, and who stopped it."""
     questions = [question.model_dump(mode="json") for question in view.questions]
-    return _turn(view.key, view.row, view.status) | {"ahead": view.ahead, "questions": questions}
+    return _turn(view.key, view.row, view.status) | {
+        "ahead": view.ahead,
+        "held_by": _acts(view.held_by),
+        "cancelled_by": _act(view.cancelled_by),
+        "questions": questions,
+    }
+
+
+def turn_report(report: TurnReport) -> dict[str, Any]:
+    """A turn with what it was asked, did, used and said."""
+    return turn_view(report.view) | {
+        "submitted_by": _act(report.submitted),
+        "input": _message(report.input),
+        "steered": [_message(message) for message in report.steered],
+        "steps": report.steps,
+        "model_attempts": report.model_attempts,
+        "tool_attempts": report.tool_attempts,
+        "usage": report.usage.model_dump(mode="json"),
+        "answer": _message(report.answer),
+        "why": why(report.why),
+    }
+
+
+def why(told: Why) -> dict[str, Any]:
+    """What a turn waits for."""
+    return {"code": told.code, "text": told.text, "since": iso(told.since_us), "until": iso(told.until_us)}
+
+
+def _message(message: Message | None) -> dict[str, Any] | None:
+    return None if message is None else message.model_dump(mode="json")
+
+
+def _acts(acts: Mapping[Level, Act]) -> dict[str, Any]:
+    return {level: _act(act) for level, act in acts.items()}
+
+
+def _act(act: Act | None) -> dict[str, Any] | None:
+    return None if act is None else {"principal": act.principal, "at": iso(act.at_us), "reason": act.reason}
 
 
 def question(given: Question) -> dict[str, Any]:
@@ -84,6 +126,7 @@ def thread_seen(seen: ThreadSeen) -> dict[str, Any]:
         "closed": seen.control.closed,
         "pause": seen.control.pause.model_dump(mode="json"),
         "session_pause": seen.session.pause.model_dump(mode="json"),
+        "held_by": _acts(seen.held_by),
         "on_failure": seen.control.on_failure,
         "mode": seen.control.permissions.mode,
         "planning": seen.control.planning,
@@ -98,6 +141,7 @@ def session_seen(seen: SessionSeen) -> dict[str, Any]:
         "title": seen.control.title,
         "state": session_state(seen.control),
         "pause": seen.control.pause.model_dump(mode="json"),
+        "held_by": _acts(seen.held_by),
         "closed": seen.control.closed,
         "created_at": iso(seen.created_us),
         "last_at": iso(seen.last_at_us),

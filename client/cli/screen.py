@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from turnwright.journal.acts import Act
+
 PIPED_COLUMNS = 200
 _KEPT = frozenset("\n\t")
 _CONTROL = frozenset({"Cc", "Cf", "Cs"})
@@ -37,6 +39,12 @@ def local(at_us: int | None, now: datetime | None = None) -> str:
     at = datetime.fromtimestamp(at_us / 1_000_000).astimezone()
     today = (now or datetime.now().astimezone()).date()
     return f"{at:%H:%M:%S}" if at.date() == today else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def act_words(act: Act) -> str:
+    """Who did it, when and why: `by ann at 14:03:22 CET, because: stocktaking`."""
+    by = f"by {act.principal} at" if act.principal else "at"
+    return f"{by} {local(act.at_us)}{', because: ' if act.reason else ''}{act.reason or ''}"
 
 
 class Screen:

@@ -10,7 +10,7 @@ import typer
 from turnwright.client.cli import plain
 from turnwright.client.cli.options import After, Json, Limit, Reason, RequestId, Revision, SessionName, User, how
 from turnwright.client.cli.running import Runner
-from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.screen import Screen, act_words, local
 from turnwright.client.cli.turn_filters import Anonymous, OfUser, user_wanted
 from turnwright.client.client import Client
 from turnwright.client.session import Session
@@ -174,12 +174,14 @@ def _thread_row(seen: ThreadSeen) -> tuple[str, ...]:
 
 def _facts(seen: SessionSeen) -> list[tuple[str, str]]:
     control = seen.control
-    revision = f" (revision {control.pause.revision})" if control.pause.on else ""
+    act = seen.held_by.get("session")
+    by = "" if act is None else f", {act_words(act)}"
+    paused = f" (revision {control.pause.revision}){by}" if control.pause.on else ""
     return [
         ("session", seen.key.session),
         ("user", seen.key.user or ""),
         ("title", control.title or ""),
-        ("state", f"{plain.session_state(control)}{revision}"),
+        ("state", f"{plain.session_state(control)}{paused}"),
         ("created", local(seen.created_us)),
         ("last", local(seen.last_at_us)),
         ("threads", str(seen.threads)),

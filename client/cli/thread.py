@@ -11,9 +11,10 @@ from turnwright.client.cli import plain
 from turnwright.client.cli.options import Agent, Json, Reason, RequestId, Revision, SessionName, ThreadName, User, how
 from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.running import Runner
-from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.screen import Screen, act_words, local
 from turnwright.client.client import Client
 from turnwright.client.thread import Thread
+from turnwright.journal.acts import Level
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import ActiveTurn
 from turnwright.journal.entries.session import CloseMode
@@ -158,9 +159,19 @@ def _shown(seen: ThreadSeen, active: ActiveTurn) -> str:
 
 
 def _state(seen: ThreadSeen) -> str:
+    """Where it stands; a pause is told also of one that is closed, because it stops what is queued."""
     control = seen.control
-    pause = f"paused by {control.pause.source} (revision {control.pause.revision})" if control.pause.on else ""
-    return "closed" if control.closed else pause or ("paused with its session" if seen.session.pause.on else "open")
+    cause = "on hold since a turn failed" if control.pause.source == "on_failure" else "paused"
+    flags = [
+        f"{cause} (revision {control.pause.revision}){_by(seen, 'thread')}" if control.pause.on else "",
+        f"paused with its session{_by(seen, 'session')}" if seen.session.pause.on else "",
+    ]
+    return "; ".join(word for word in ("closed" if control.closed else "", *flags) if word) or "open"
+
+
+def _by(seen: ThreadSeen, level: Level) -> str:
+    act = seen.held_by.get(level)
+    return "" if act is None else f", {act_words(act)}"
 
 
 def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:

@@ -12,14 +12,13 @@ from turnwright.client.cli.asked import answer_facts, asked_facts
 from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, how
 from turnwright.client.cli.receipts import tell_receipt
 from turnwright.client.cli.running import Runner
-from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.turn_facts import turn_facts, why_words
 from turnwright.client.cli.watching import answer, follow
 from turnwright.client.client import Client
 from turnwright.client.questions import Question
 from turnwright.client.turn import Turn
-from turnwright.client.views import TurnView
 from turnwright.journal.commands import Receipt
-from turnwright.journal.durations import human
 
 Outcome = Literal["succeeded", "failed", "run_again"]
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="What to tell the turn.")]
@@ -43,15 +42,15 @@ class TurnCommands:
             app.command(command.__name__)(command)
 
     def show(self, turn: TurnId, *, as_json: Json = False) -> None:
-        """Show a turn: where it stands, and what it is asked."""
+        """Show a turn: its task, where it stands, what it did and used, its answer, and what it asks."""
 
         async def run(client: Client, screen: Screen) -> None:
             found = await client.turn(turn)
-            view, asked = await found.status(), await found.questions()
+            report, asked = await found.report(), await found.questions()
             if screen.as_json:
-                screen.json(plain.turn_view(view) | {"questions": [plain.question(question) for question in asked]})
+                screen.json(plain.turn_report(report) | {"questions": [plain.question(question) for question in asked]})
                 return
-            screen.facts(_facts(view))
+            screen.facts(turn_facts(report))
             for question in asked:
                 screen.line("")
                 screen.facts(_question_facts(question))
@@ -64,9 +63,7 @@ class TurnCommands:
         async def run(client: Client, screen: Screen) -> None:
             found = await client.turn(turn)
             told = await found.why()
-            times = {"since": plain.iso(told.since_us), "until": plain.iso(told.until_us)}
-            until = f" (until {local(told.until_us)})" if told.until_us else ""
-            screen.show({"turn_id": found.id, "code": told.code, "text": told.text, **times}, told.text + until)
+            screen.show({"turn_id": found.id} | plain.why(told), why_words(told))
 
         self._runner.run(run, as_json=as_json)
 
@@ -144,27 +141,6 @@ class TurnCommands:
             await tell_receipt(found, await command(found), screen)
 
         self._runner.run(run, as_json=as_json)
-
-
-def _facts(view: TurnView) -> list[tuple[str, str]]:
-    row, key = view.row, view.key
-    ended = row.ended_at_us
-    took = "" if ended is None or row.started_at_us is None else f" after {human(ended - row.started_at_us)}"
-    return [
-        ("turn", view.turn_id),
-        ("status", f"{view.status} (phase {row.phase}, pause {row.pause}, revision {row.revision})"),
-        ("why", f"{row.code}: {row.message}" if row.message else row.code or ""),
-        ("session", key.session),
-        ("user", key.user or ""),
-        ("agent", key.agent),
-        ("thread", key.thread),
-        ("request", row.request_id),
-        ("steps", str(row.steps) if row.steps else ""),
-        ("ahead", str(view.ahead) if view.ahead else ""),
-        ("queued", local(row.queued_at_us)),
-        ("started", local(row.started_at_us)),
-        ("ended", f"{local(ended)}{took}"),
-    ]
 
 
 def _question_facts(question: Question) -> list[tuple[str, str]]:

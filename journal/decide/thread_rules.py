@@ -25,6 +25,7 @@ from turnwright.journal.entries import (
     TurnCancelRequested,
     TurnQueued,
 )
+from turnwright.journal.entries.turn import CancelSource
 from turnwright.journal.settle import cancel_queued
 from turnwright.journal.turn_status import status_draft
 
@@ -117,12 +118,12 @@ def _interrupt(context: Context, command: Submit) -> list[Draft]:
     return _cancel_active(context, "interrupt", command)
 
 
-def _cancel_active(context: Context, source: str, command: ClientCommand) -> list[Draft]:
+def _cancel_active(context: Context, source: CancelSource, command: ClientCommand) -> list[Draft]:
     active = context.control.active
     if active is None or active.status.phase == "cancelling":
         return []
     payload = TurnCancelRequested(
-        source=source,  # type: ignore[arg-type]
+        source=source,
         revision=active.status.revision + 1,
         principal=command.principal,
         reason=command.reason,
@@ -130,11 +131,11 @@ def _cancel_active(context: Context, source: str, command: ClientCommand) -> lis
     return [status_draft(active.turn_id, payload)]
 
 
-def _cancel_queue(context: Context, source: str, command: ClientCommand) -> list[Draft]:
+def _cancel_queue(context: Context, source: CancelSource, command: ClientCommand) -> list[Draft]:
     drafts: list[Draft] = []
     for turn in context.facts.queue:
         if turn.phase == "queued":
-            drafts += cancel_queued(turn, context.control.seq, source, command.principal)
+            drafts += cancel_queued(turn, context.control.seq, source, command.principal, command.reason)
     return drafts
 
 

@@ -65,7 +65,7 @@ def resume(_: Context, status: TurnStatus, command: ResumeTurn) -> Decision:
 
 def cancel_queued_turn(context: Context, status: TurnStatus, command: CancelTurn) -> Decision:
     """A turn that has not started is cancelled at once."""
-    return list(cancel_queued(status, context.control.seq, "turn", command.principal))
+    return list(cancel_queued(status, context.control.seq, "turn", command.principal, command.reason))
 
 
 def request_cancel(_: Context, status: TurnStatus, command: CancelTurn) -> Decision:

@@ -14,6 +14,7 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, rows
 from turnwright.journal.shown import PHASES, ShownStatus, phases_shown_as, shown_status
+from turnwright.journal.transact.acts import held_by
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals
 from turnwright.journal.transact.rows import SessionRow, find_session, session_control, thread_control
 from turnwright.journal.turn_status import Phase, TurnStatus
@@ -115,7 +116,8 @@ def list_threads(key: SessionKey, after: str | None, limit: int) -> Script[Page[
     for thread_id, canonical, body, version, seq, last_at_us in found:
         thread = ThreadKey.parse(canonical)
         control = yield from thread_control(thread, thread_id, body, version)
-        items.append(ThreadSeen(thread, control, session.control, seq=seq, last_at_us=last_at_us))
+        held = yield from held_by(thread, control.pause, session.control)
+        items.append(ThreadSeen(thread, control, session.control, seq=seq, last_at_us=last_at_us, held_by=held))
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 

@@ -5,12 +5,15 @@ Rule: each is one snapshot, and changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from turnwright.journal.acts import Act, Level
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first, rows
+from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
 from turnwright.journal.transact.rows import SessionRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.turns import find_turn, front_turn
@@ -29,7 +32,7 @@ class TurnPage:
 
 @dataclass(frozen=True, slots=True)
 class ThreadSeen:
-    """A thread with its session's control, its head, and the first of its queue."""
+    """A thread with its session's control, its head, and the first of its queue; `held_by`: who paused which."""
 
     key: ThreadKey
     control: ThreadControl
@@ -37,11 +40,12 @@ class ThreadSeen:
     seq: int
     last_at_us: int
     front: TurnStatus | None = None
+    held_by: Mapping[Level, Act] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """A session and what is in it."""
+    """A session and what is in it; `held_by`: who paused it."""
 
     key: SessionKey
     control: SessionControl
@@ -52,6 +56,7 @@ class SessionSeen:
     queued: int
     last_at_us: int
     last_position: int
+    held_by: Mapping[Level, Act] = field(default_factory=dict)
 
 
 def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
@@ -68,7 +73,9 @@ def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
         counted = yield from first("count_ahead", row.id, status.queue_order)
         ahead = (0 if counted is None else int(counted[0])) + (control.active is not None)
     now_us = yield from clock()
-    return Scene(key, status, control, session.control, front, ahead, now_us, row.at_us)
+    held = yield from held_by(key, control.pause, session.control, status)
+    act = yield from cancelled_by(key, status)
+    return Scene(key, status, control, session.control, front, ahead, now_us, row.at_us, held, act)
 
 
 def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:
@@ -78,7 +85,8 @@ def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:
     if row is None or session is None or session.deleted:
         return None
     front = (yield from front_turn(row.id)) if row.control.queued else None
-    return ThreadSeen(key, row.control, session.control, row.seq, row.at_us, front)
+    held = yield from held_by(key, row.control.pause, session.control)
+    return ThreadSeen(key, row.control, session.control, row.seq, row.at_us, front, held)
 
 
 def see_session(key: SessionKey) -> Script[SessionSeen | None]:
@@ -125,4 +133,6 @@ def session_totals(key: SessionKey, session: SessionRow) -> Script[SessionSeen]:
     row = yield from first("session_totals", session.id)
     assert row is not None
     created_us, updated_us, threads, active, queued, last_at_us, position = row
-    return SessionSeen(key, session.control, created_us, updated_us, threads, active, int(queued), last_at_us, position)
+    held = yield from session_held_by(key, session.control)
+    counts = (threads, active, int(queued), last_at_us, position)
+    return SessionSeen(key, session.control, created_us, updated_us, *counts, held)

@@ -10,6 +10,7 @@ from turnwright.journal.commands import (
     ClaimRun,
     FailModel,
     FinishTool,
+    InterruptModel,
     Look,
     RequestModel,
     RespondModel,
@@ -71,6 +72,21 @@ class Hands:
         await self.ask_model(turn)
         await self.answer(turn, text)
 
+    async def answer_with_call(self, turn: Turn, step: int = 1, arguments: dict[str, object] | None = None) -> None:
+        """The running attempt's answer is a call of the tool, so that more is to come."""
+        await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments=arguments or {"n": 1}), step=step)
+
+    async def interrupt_model(self, turn: Turn, step: int = 1) -> None:
+        """The running attempt was stopped."""
+        command = InterruptModel(
+            turn_id=turn.id,
+            epoch=await self._epoch(turn),
+            step=step,
+            ordinal=await self._ordinal(turn),
+            reason="cancelled",
+        )
+        await self._do(turn, command)
+
     async def fail_model(self, turn: Turn, failure: FailureClass, step: int = 1) -> None:
         command = FailModel(
             turn_id=turn.id,
@@ -85,7 +101,7 @@ class Hands:
     async def want_tool(self, turn: Turn, step: int = 1, arguments: dict[str, object] | None = None) -> str:
         """The model calls the tool; the call's id."""
         await self.ask_model(turn, step)
-        await self.answer(turn, ToolCall(id="c", name=TOOL.name, arguments=arguments or {"n": 1}), step=step)
+        await self.answer_with_call(turn, step, arguments)
         return await self._call_id(turn)
 
     async def call_tool(self, turn: Turn, step: int = 1) -> str:

@@ -99,7 +99,7 @@ async def test_every_control_is_a_command(run: Run, session: Session, hands: Han
         (("turn", "resume", turn.id, "--revision", "2"), "is queued"),
         (("turn", "steer", turn.id, "and this"), "is queued"),
         (("thread", "inject", *at, "material"), "accepted"),
-        (("thread", "pause", *at), "is paused by command (revision 1)"),
+        (("thread", "pause", *at), "is paused (revision 1), by local at"),
         (("thread", "resume", *at), "is open"),
         (("session", "pause", *of), "is paused"),
         (("session", "resume", *of), "is open"),

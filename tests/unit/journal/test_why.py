@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from turnwright.journal.acts import Act
 from turnwright.journal.control import (
     ActiveTurn,
     CallOperation,
@@ -47,6 +48,7 @@ QUESTION = OpenInteraction(interaction_id="q-1", kind="unknown_outcome", call_id
 FORM = OpenInteraction(interaction_id="q-3", kind="form", call_id="c-1")
 EXTERNAL = OpenInteraction(interaction_id="q-4", kind="external", call_id="c-1")
 BUDGET = OpenInteraction(interaction_id="q-5", kind="budget", scope="thread", over=("tokens", "cost_microusd"))
+BY_ANN = Act("ann", NOW - 180 * S, "lunch")
 APPROVAL = OpenInteraction(interaction_id="q-2", kind="approval", deadline_us=NOW + 60 * S)
 
 
@@ -87,7 +89,28 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         ended("cancelled", code="cancelled_by_thread"),
         [],
         "finished",
-        "was cancelled 1 min 30 s ago (cancelled_by_thread).",
+        "was cancelled with everything on its thread 1 min 30 s ago (cancelled_by_thread).",
+    ),
+    (
+        "cancelled by somebody",
+        replace(ended("cancelled", code="cancelled_by_turn", message="no more"), cancelled_by=BY_ANN),
+        [],
+        "finished",
+        "cancelled by a command to the turn itself, by ann 3 min ago, because: lunch (cancelled_by_turn).",
+    ),
+    (
+        "cancelling by somebody",
+        replace(active(CANCELLING, step=2, model=MODEL), cancelled_by=BY_ANN),
+        [ALIVE],
+        "cancelling",
+        "It is cancelled (by ann 3 min ago, because: lunch) when what runs has ended: the model call",
+    ),
+    (
+        "paused by somebody",
+        replace(queued(), control=ThreadControl(queued=1, pause=ON), held_by={"thread": BY_ANN}),
+        [ALIVE],
+        "paused",
+        "its thread's pause is set, by ann 3 min ago, because: lunch (resume the thread)",
     ),
     (
         "failed last",
