@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import inspect
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from turnwright.activities.check import Check, CheckVerdict
 from turnwright.activities.jsonable import jsonable
-from turnwright.activities.tool_body import Ended, in_thread
+from turnwright.activities.tool_body import Ended, answer_of, in_thread
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced, unfit
 from turnwright.activities.tools import Tool
@@ -127,24 +127,9 @@ async def _checked(
         return _ask("This worker does not know the tool's own check.") if spec.checked else None
     if received is None:
         return _ask("The arguments do not fit the tool, so its own check was not made.")
-    task = asyncio.create_task(_asked(tool.check, context, copy.deepcopy(received)), name=f"check {spec.name}")
-    try:
-        # A check that does not let itself be cancelled is left alone.
-        await asyncio.wait({task}, timeout=timeout_s)
-        return _ended(spec.name, task.result()) if task.done() else _too_late(spec.name, timeout_s)
-    finally:
-        task.cancel()
-
-
-async def _asked(check: Any, context: ToolContext, arguments: dict[str, Any]) -> Ended:  # noqa: ANN401 - sync or async
-    """How the check ended; a sync one has a thread of its own, which a late answer costs and nothing else."""
-    try:
-        if inspect.iscoroutinefunction(check):
-            return Ended(await check(context, arguments))
-        ended = await in_thread(lambda: check(context, arguments))
-        return Ended(await ended.value) if inspect.isawaitable(ended.value) else ended
-    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - an end is data
-        return Ended(error=error)
+    hook = functools.partial(tool.check, context, copy.deepcopy(received))
+    ended = await answer_of(hook, timeout_s, f"check {spec.name}")
+    return _too_late(spec.name, timeout_s) if ended is None else _ended(spec.name, ended)
 
 
 def _too_late(tool: str, timeout_s: float) -> Checked:

@@ -1,4 +1,4 @@
-"""One run of a tool's function: in the event loop if it is async, else in a thread of its own.
+"""One run of a function somebody else wrote, a tool's or a hook's: in the event loop if it is async, else in a thread.
 
 Rule: however the function ends (a value, any exception, even `sys.exit`), it ends as data. A thread is a
 daemon and belongs to one call: a function that never returns costs that thread, and neither a place in
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import threading
 from collections.abc import Callable
@@ -33,12 +34,11 @@ class Body:
 
     def __init__(self, tool: Tool[..., Any], ctx: ToolContext, arguments: dict[str, Any]) -> None:
         name = tool.signature.context_name
-        self._kwargs = arguments if name is None else {**arguments, name: ctx}
-        self._function = tool.function
+        call = functools.partial(tool.function, **(arguments if name is None else {**arguments, name: ctx}))
         self._ctx = ctx
         self._async = inspect.iscoroutinefunction(tool.function)
         self._stopping = False
-        self._task = asyncio.create_task(self._run(), name=f"tool {tool.name} {ctx.call_id}")
+        self._task = asyncio.create_task(ended_of(call), name=f"tool {tool.name} {ctx.call_id}")
 
     async def wait(self, timeout_s: float) -> Ended | None:
         """How the function ended, or None if it still runs after that time.
@@ -56,20 +56,34 @@ class Body:
             self._task.cancel()
         return await self.wait(grace_s)
 
-    async def _run(self) -> Ended:
-        try:
-            if self._async:
-                return Ended(await self._function(**self._kwargs))
-            ended = await in_thread(lambda: self._function(**self._kwargs))
-            return Ended(await ended.value) if inspect.isawaitable(ended.value) else ended
-        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - an end is data
-            return Ended(error=error)
-
     @property
     def gave_in(self) -> bool:
         """Whether an async function that was asked to stop let itself be cancelled."""
         ended = self._task.result() if self._task.done() else None
         return self._stopping and ended is not None and isinstance(ended.error, asyncio.CancelledError)
+
+
+async def ended_of(call: Callable[[], Any]) -> Ended:
+    """How the call ended, whatever it raised; a sync one has a thread of its own."""
+    try:
+        if inspect.iscoroutinefunction(call):
+            return Ended(await call())
+        ended = await in_thread(call)
+        return Ended(await ended.value) if inspect.isawaitable(ended.value) else ended
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - an end is data, and `sys.exit` would end the worker
+        return Ended(error=error)
+
+
+async def answer_of(hook: Callable[[], Any], timeout_s: float, name: str) -> Ended | None:
+    """How a hook ended, or None if it takes longer; one that does not let itself be cancelled is left alone."""
+    task = asyncio.create_task(ended_of(hook), name=name)
+    try:
+        await asyncio.wait({task}, timeout=timeout_s)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
 
 
 async def in_thread(call: Callable[[], Any]) -> Ended:

@@ -7,18 +7,19 @@ cannot be kept are `error` results which tell the model what went wrong; only a 
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import structlog
 from pydantic import ValidationError
 
 from turnwright.activities.reconcile import Reconciled, ReconcileStatus
-from turnwright.activities.tool_body import Body, Ended
+from turnwright.activities.tool_body import Body, Ended, answer_of
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import malformed, told, traced, unfit
+from turnwright.activities.tool_errors import bounded, malformed, told, traced, unfit
 from turnwright.activities.tool_output import OUTPUT_BYTES_MAX, Converted, OutputRefused, converted
 from turnwright.activities.tool_results import Changed, External, Question, asked, checked_ops
 from turnwright.activities.tools import Tool
@@ -136,20 +137,23 @@ class ToolHost:
         """Ask the tool's hook what became of a call; whatever goes wrong there is `unknown`."""
         if tool.reconcile is None:
             return Reconciliation("unknown")
-        try:
-            async with asyncio.timeout(tool.spec.timeout_s):
-                found = await tool.reconcile(ctx, call.arguments)
-        except Exception as error:  # noqa: BLE001 - a hook that fails has found out nothing
-            log.warning("reconcile_failed", tool=call.name, call_id=call.id, traceback=traced(error))
-            return Reconciliation("unknown", (Text(text=told(error)),))
-        return self._found(call, found)
+        hook = functools.partial(tool.reconcile, ctx, call.arguments)
+        timeout_s = tool.spec.timeout_s
+        ended = await answer_of(hook, timeout_s, f"reconcile {call.name} {call.id}")
+        if ended is None:
+            log.warning("reconcile_timed_out", tool=call.name, call_id=call.id, timeout_s=timeout_s)
+            return Reconciliation("unknown")
+        if ended.error is not None:
+            log.warning("reconcile_failed", tool=call.name, call_id=call.id, traceback=traced(ended.error))
+            return Reconciliation("unknown", (Text(text=told(ended.error)),))
+        return self._found(call, ended.value)
 
     def _found(self, call: ToolCall, found: object) -> Reconciliation:
-        if not isinstance(found, Reconciled):
+        if not isinstance(found, Reconciled) or found.status not in get_args(ReconcileStatus):
             log.warning("reconcile_wrong_answer", tool=call.name, call_id=call.id, answer=type(found).__name__)
             return Reconciliation("unknown")
         if found.status != "succeeded":
-            return Reconciliation(found.status, (Text(text=found.message),) if found.message else ())
+            return Reconciliation(found.status, (Text(text=bounded(str(found.message))),) if found.message else ())
         try:
             output = converted(found.output, self._output_bytes_max)
         except OutputRefused as error:

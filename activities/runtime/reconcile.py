@@ -6,12 +6,18 @@ answer, and the journal takes the first.
 
 from __future__ import annotations
 
+from typing import Any
+
+import structlog
+
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import context_of
 from turnwright.activities.runtime.supervise import supervise
 from turnwright.activities.runtime.tool_call import asked_for, call_of
-from turnwright.journal.commands import Look, SettleCall
+from turnwright.journal.commands import SettleCall
 from turnwright.workflows.payloads import Next
+
+log = structlog.get_logger(__name__)
 
 
 async def reconcile_call(attempt: Attempt) -> Next:
@@ -19,12 +25,12 @@ async def reconcile_call(attempt: Attempt) -> Next:
     given = attempt.given
     state = await attempt.state()
     asked = asked_for(state, given.call)
-    outcome = await attempt.commit(Look(turn_id=given.turn, run=attempt.run_id, epoch=given.epoch))
+    outcome = await attempt.look()
     call = call_of(outcome, given)
     if outcome.rejection is not None or call is None or call.state != "unknown":
         return attempt.next_of(outcome)
-    base = {"turn_id": given.turn, "run": attempt.run_id, "epoch": given.epoch, "step": given.step}
-    unknown = SettleCall(**base, ordinal=call.ordinal, call_id=call.call_id, outcome="unknown")  # type: ignore[arg-type]
+    base: dict[str, Any] = {**attempt.named, "ordinal": call.ordinal, "call_id": call.call_id}
+    unknown = SettleCall(**base, outcome="unknown")
     if asked is None:
         return await attempt.report(unknown, unknown)
     tool = attempt.parts.registry.tool(attempt.key.agent, asked.name)
@@ -33,14 +39,10 @@ async def reconcile_call(attempt: Attempt) -> Next:
     hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call.call_id, call.ordinal))
     ended = await supervise(hook, attempt.stop, attempt.parts.settings.model_stop_s)
     found = ended.value
+    if found is None and ended.stopped is None:
+        log.error("reconcile_broke", exc_info=ended.error)
+        return await attempt.report(unknown, unknown)
     if found is None:
-        return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, run=attempt.run_id, epoch=given.epoch)))
-    settled = SettleCall(
-        **base,  # type: ignore[arg-type]
-        ordinal=call.ordinal,
-        call_id=call.call_id,
-        outcome=found.status,
-        output=found.output,
-        blobs=found.blobs,
-    )
+        return attempt.next_of(await attempt.look())
+    settled = SettleCall(**base, outcome=found.status, output=found.output, blobs=found.blobs)
     return await attempt.report(settled, unknown)

@@ -1,7 +1,10 @@
 """What a reconcile hook finds out about a call of unknown outcome."""
 
 import asyncio
+import contextlib
 from typing import Any
+
+import pytest
 
 from tests.unit.activities.calling import HOST, call, context
 from turnwright.activities.reconcile import Reconciled
@@ -21,7 +24,7 @@ async def found(answer: object) -> Reconciliation:
     async def hook(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
         assert arguments == {"amount": 5}
         assert ctx.idempotency_key == "turn/c"
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer  # type: ignore[return-value]
 
@@ -46,9 +49,27 @@ async def test_a_hook_that_fails_or_answers_nonsense_has_found_out_nothing() -> 
     assert (await HOST.reconcile(add, call(add), context())).status == "unknown"
 
 
+class Odd(BaseException):
+    """Derives from what nobody catches."""
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), Odd()])
+async def test_a_hook_that_raises_what_would_end_the_worker_has_found_out_nothing(error: BaseException) -> None:
+    assert (await found(error)).status == "unknown"
+
+
+async def test_a_finding_of_an_unknown_kind_is_none_and_a_message_becomes_text() -> None:
+    assert (await found(Reconciled("paid"))).status == "unknown"  # type: ignore[arg-type]
+    assert await found(Reconciled.failed(404)) == Reconciliation("failed", (Text(text="404"),))  # type: ignore[arg-type]
+
+
 async def test_a_hook_that_hangs_has_found_out_nothing() -> None:
+    over = asyncio.Event()
+
     async def hook(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
-        await asyncio.Event().wait()
+        with contextlib.suppress(asyncio.CancelledError):
+            await over.wait()
+        await over.wait()
         return Reconciled.run_again()
 
     @tool(reconcile=hook, timeout_s=0.01)
@@ -56,3 +77,4 @@ async def test_a_hook_that_hangs_has_found_out_nothing() -> None:
         """Pay."""
 
     assert (await HOST.reconcile(pay, call(pay), context())).status == "unknown"
+    over.set()
