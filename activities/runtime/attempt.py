@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypedDict
 
 import structlog
 from temporalio import activity
@@ -22,7 +23,7 @@ from turnwright.activities.runtime.pulse import Pulse
 from turnwright.activities.runtime.stop import Stop
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import RunCommand, Testimony
+from turnwright.journal.commands import Look, RunCommand, Testimony
 from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.runs import ThreadGone
@@ -30,6 +31,15 @@ from turnwright.journal.transact.thread_script import Outcome
 from turnwright.workflows.payloads import Next, StepInput, next_of
 
 log = structlog.get_logger(__name__)
+
+
+class Named(TypedDict):
+    """A step, and the run that is to do it."""
+
+    turn_id: str
+    run: str
+    epoch: int
+    step: int
 
 
 @dataclass(slots=True)
@@ -66,9 +76,19 @@ class Attempt:
             raise given_back("PresenceLost", "others would take this process for dead", parts.settings.give_back_s)
         return cls(parts, given, key, run_id, f"{run_id}/{info.activity_id}/{info.attempt}", presence, stop, pulse)
 
+    @property
+    def named(self) -> Named:
+        """How its claim and its testimony name what they are about."""
+        given = self.given
+        return {"turn_id": given.turn, "run": self.run_id, "epoch": given.epoch, "step": given.step}
+
     async def commit(self, command: RunCommand) -> Outcome:
         """Commit something, waiting for the store if need be."""
         return await persist(lambda: commit(self.parts, self.key, command))
+
+    async def look(self) -> Outcome:
+        """Record what has become due, and see where the turn stands."""
+        return await self.commit(Look(turn_id=self.given.turn, run=self.run_id, epoch=self.given.epoch))
 
     async def report(self, testimony: Testimony, otherwise: Testimony) -> Next:
         """Commit what happened and say what is next; wake the thread if nobody may wait for this attempt.

@@ -46,14 +46,7 @@ class Call:
     @property
     def base(self) -> dict[str, Any]:
         """What every testimony about this attempt says."""
-        given = self.attempt.given
-        return {
-            "turn_id": given.turn,
-            "run": self.attempt.run_id,
-            "epoch": given.epoch,
-            "step": given.step,
-            "ordinal": self.ordinal,
-        }
+        return {**self.attempt.named, "ordinal": self.ordinal}
 
 
 async def model_step(attempt: Attempt) -> Next:
@@ -68,10 +61,7 @@ async def model_step(attempt: Attempt) -> Next:
         raise attempt.agent_unknown()
     outcome = await attempt.commit(
         RequestModel(
-            turn_id=given.turn,
-            run=attempt.run_id,
-            epoch=given.epoch,
-            step=given.step,
+            **attempt.named,
             nonce=attempt.nonce,
             presence=attempt.presence,
             model=definition.model,

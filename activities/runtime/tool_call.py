@@ -20,7 +20,7 @@ from turnwright.activities.runtime.watcher import Watched
 from turnwright.activities.tool_host import ToolAbandoned, ToolOutcome
 from turnwright.activities.tools import Tool
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import CallSpec, FinishTool, Look, StartTool
+from turnwright.journal.commands import CallSpec, FinishTool, StartTool
 from turnwright.journal.control import CallOperation
 from turnwright.journal.entries.operation import ToolOutcome as Outcome
 from turnwright.journal.messages import Text, ToolCall
@@ -66,21 +66,17 @@ async def tool_call(attempt: Attempt) -> Next:
         return await attempt.report(gone, gone)
     await attempt.parts.boundary("tool:claimed")
     if not await _still_ours(attempt, call, begun_s):
-        return attempt.next_of(await attempt.commit(Look(turn_id=given.turn, epoch=given.epoch)))
+        return attempt.next_of(await attempt.look())
     return await _carry_out(Claimed(attempt, asked, tool, state, call), attempt.watched(outcome, call.ordinal))
 
 
 async def _claim(attempt: Attempt, state: AgentState, asked: ToolCall | None) -> StartTool:
-    given = attempt.given
     spec = None if asked is None else spec_of(attempt, state, asked.name)
     return StartTool(
-        turn_id=given.turn,
-        run=attempt.run_id,
-        epoch=given.epoch,
-        step=given.step,
+        **attempt.named,
         nonce=attempt.nonce,
         presence=attempt.presence,
-        call_id=given.call,
+        call_id=attempt.given.call,
         spec=None if spec is None else CallSpec.of(spec),
         facts=None if asked is None else await facts_of_call(attempt, state, asked),
         arguments={} if asked is None else asked.arguments,
@@ -121,7 +117,7 @@ async def _still_ours(attempt: Attempt, call: CallOperation, begun_s: float) -> 
     fresh_s = attempt.parts.settings.claim_fresh_s
     while call.effect == "once" and time.monotonic() - begun_s >= fresh_s:
         begun_s = time.monotonic()
-        outcome = await attempt.commit(Look(turn_id=attempt.given.turn, epoch=attempt.given.epoch))
+        outcome = await attempt.look()
         now = call_of(outcome, attempt.given)
         if now is None or now.claim is None or now.claim.nonce != attempt.nonce:
             return False
@@ -166,12 +162,4 @@ def _finish(
 
 
 def _base(attempt: Attempt, call: CallOperation) -> dict[str, Any]:
-    given = attempt.given
-    return {
-        "turn_id": given.turn,
-        "run": attempt.run_id,
-        "epoch": given.epoch,
-        "step": given.step,
-        "ordinal": call.ordinal,
-        "call_id": call.call_id,
-    }
+    return {**attempt.named, "ordinal": call.ordinal, "call_id": call.call_id}
