@@ -39,6 +39,12 @@ async def asked(turn: Turn) -> list[InteractionRequested]:
     ]
 
 
+async def last_asked(turn: Turn) -> InteractionRequested:
+    """Wait until the turn waits; the last it asked."""
+    await turn.until("waiting")
+    return (await asked(turn))[-1]
+
+
 async def respond(turn: Turn, question: str, resolution: str, *, wake: bool = True, **answer: Any) -> Receipt:  # noqa: ANN401
     """Answer a question by its id."""
     return await turn.command(Respond, interaction_id=question, resolution=resolution, answer=answer, wake=wake)

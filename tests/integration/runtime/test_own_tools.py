@@ -1,15 +1,13 @@
 """An agent's own tools, carried out by a real worker: plans, questions, todos and groups of tools."""
 
 from pathlib import Path
-from typing import Any
 
 from tests.integration.runtime.agents import trace
-from tests.integration.runtime.cluster import Cluster, Turn
+from tests.integration.runtime.asking import last_asked, respond, results
+from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.scripts import call, calls, say
 from turnwright.activities import Agent, External, Permissions, agent_tools, tool
-from turnwright.journal.commands import Receipt, Respond
-from turnwright.journal.entries import InteractionRequested, PlanChanged, TasksChanged, ToolFinished, ToolsChanged
-from turnwright.journal.messages import Text
+from turnwright.journal.entries import PlanChanged, TasksChanged, ToolsChanged
 
 
 @tool
@@ -39,27 +37,6 @@ PLANNER = Agent(
 )
 
 
-async def results(turn: Turn) -> list[tuple[str, str, str]]:
-    """Tool, outcome and text of each attempt that ended."""
-    finished = [entry.payload for entry in await turn.of_type("tool.finished")]
-    return [
-        (payload.name, payload.outcome, "".join(block.text for block in payload.output if isinstance(block, Text)))
-        for payload in finished
-        if isinstance(payload, ToolFinished)
-    ]
-
-
-async def question(turn: Turn) -> InteractionRequested:
-    await turn.until("waiting")
-    payload = (await turn.of_type("interaction.requested"))[-1].payload
-    assert isinstance(payload, InteractionRequested)
-    return payload
-
-
-async def answer(turn: Turn, asked: InteractionRequested, resolution: str, **given: Any) -> Receipt:  # noqa: ANN401
-    return await turn.command(Respond, interaction_id=asked.interaction_id, resolution=resolution, answer=given)
-
-
 async def test_while_a_plan_is_active_nothing_is_changed_and_it_is_left_with_approval(
     small_cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -68,11 +45,11 @@ async def test_while_a_plan_is_active_nothing_is_changed_and_it_is_left_with_app
     writing = call("note", log=str(log))
     steps = (call("plan_enter"), writing, call("plan_write", document="1. note"), call("plan_exit"), writing, say("ok"))
     turn = await small_cluster.submit(*steps, agent="planner")
-    asked = await question(turn)
+    asked = await last_asked(turn)
     assert asked.kind == "approval"
     assert "1. note" in asked.asked["message"]
     assert not log.exists()
-    assert (await answer(turn, asked, "approve")).status == "accepted"
+    assert (await respond(turn, asked.interaction_id, "approve")).status == "accepted"
     await turn.until("completed")
     assert [outcome for _, outcome, _ in await results(turn)] == ["success", "denied", "success", "success", "success"]
     assert log.read_text() == "noted\n"
@@ -84,7 +61,7 @@ async def test_a_plan_that_is_not_approved_stays_active(small_cluster: Cluster) 
     await small_cluster.start_worker(agents=(PLANNER,))
     steps = (call("plan_enter"), call("plan_write", document="1. note"), call("plan_exit"), say("I go on planning."))
     turn = await small_cluster.submit(*steps, agent="planner")
-    await answer(turn, await question(turn), "deny", message="first look at the invoices")
+    await respond(turn, (await last_asked(turn)).interaction_id, "deny", message="first look at the invoices")
     await turn.until("completed")
     assert (await results(turn))[-1] == ("plan_exit", "denied", "first look at the invoices")
     state = await small_cluster.journal.state(turn.key)
@@ -95,11 +72,11 @@ async def test_an_answer_that_fits_becomes_the_result_of_the_call(small_cluster:
     await small_cluster.start_worker(agents=(PLANNER,))
     asking = call("ask_user", question="Which colour?", choices=["red", "blue"])
     turn = await small_cluster.submit(asking, say("thanks"), agent="planner")
-    asked = await question(turn)
+    asked = await last_asked(turn)
     assert (asked.kind, asked.asked["prompt"]) == ("form", "Which colour?")
-    refused = await answer(turn, asked, "answer", answer="green")
+    refused = await respond(turn, asked.interaction_id, "answer", answer="green")
     assert (refused.status, "must be one of: red, blue" in (refused.reason or "")) == ("rejected", True)
-    assert (await answer(turn, asked, "answer", answer="blue")).status == "accepted"
+    assert (await respond(turn, asked.interaction_id, "answer", answer="blue")).status == "accepted"
     await turn.until("completed")
     assert (await results(turn))[-1] == ("ask_user", "success", '{"answer":"blue"}')
 
@@ -107,9 +84,9 @@ async def test_an_answer_that_fits_becomes_the_result_of_the_call(small_cluster:
 async def test_a_result_from_outside_is_delivered_to_the_call(small_cluster: Cluster) -> None:
     await small_cluster.start_worker(agents=(PLANNER,))
     turn = await small_cluster.submit(call("inspect_parcel", parcel="P-1"), say("thanks"), agent="planner")
-    asked = await question(turn)
+    asked = await last_asked(turn)
     assert (asked.kind, asked.asked["prompt"]) == ("external", "Inspect P-1")
-    await answer(turn, asked, "succeeded", output="undamaged")
+    await respond(turn, asked.interaction_id, "succeeded", output="undamaged")
     await turn.until("completed")
     assert [result[1:] for result in await results(turn)] == [("deferred", ""), ("success", "undamaged")]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.runtime.agents import trace
+from tests.integration.runtime.asking import last_asked, respond, results
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.scripts import call, calls, say
 from turnwright.activities import Agent, Check, Permissions, ToolContext, tool
-from turnwright.journal.commands import Receipt, Respond
-from turnwright.journal.entries import InteractionRequested, ToolDecided, ToolFinished
-from turnwright.journal.messages import Text
+from turnwright.journal.commands import Receipt
+from turnwright.journal.entries import ToolDecided
 
 
 def limit(ctx: ToolContext, arguments: dict[str, Any]) -> Check:
@@ -44,25 +44,8 @@ async def decided(turn: Turn) -> list[tuple[str, str]]:
     return [(payload.decision, payload.source) for payload in payloads if isinstance(payload, ToolDecided)]
 
 
-async def finished(turn: Turn) -> list[tuple[str, str]]:
-    payloads = [entry.payload for entry in await turn.of_type("tool.finished")]
-    return [
-        (payload.outcome, "".join(block.text for block in payload.output if isinstance(block, Text)))
-        for payload in payloads
-        if isinstance(payload, ToolFinished)
-    ]
-
-
-async def question(turn: Turn) -> InteractionRequested:
-    await turn.until("waiting")
-    payload = (await turn.of_type("interaction.requested"))[-1].payload
-    assert isinstance(payload, InteractionRequested)
-    return payload
-
-
-async def answer(turn: Turn, resolution: str, **given: object) -> Receipt:
-    asked = await question(turn)
-    return await turn.command(Respond, interaction_id=asked.interaction_id, resolution=resolution, answer=given)
+async def answer(turn: Turn, resolution: str, **given: Any) -> Receipt:  # noqa: ANN401
+    return await respond(turn, (await last_asked(turn)).interaction_id, resolution, **given)
 
 
 async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_path: Path) -> None:
@@ -80,7 +63,7 @@ async def test_a_path_counts_where_its_links_really_lead(cluster: Cluster, tmp_p
         ("deny", "rule:deny write(path:secret/**)"),
         ("allow", "mode:accept_edits"),
     ]
-    assert sorted(outcome for outcome, _ in await finished(turn)) == ["denied", "success", "success"]
+    assert sorted(outcome for _, outcome, _ in await results(turn)) == ["denied", "success", "success"]
 
 
 async def test_a_path_that_leads_out_of_the_working_directories_is_asked(cluster: Cluster, tmp_path: Path) -> None:
@@ -89,12 +72,12 @@ async def test_a_path_that_leads_out_of_the_working_directories_is_asked(cluster
     held = Permissions(mode="accept_edits", working_directories=[str(tmp_path / "shop")])
     await cluster.start_worker(agents=[clerk(held)])
     turn = await cluster.submit(call("write", path="out/key"), say("done"), agent="clerk")
-    asked = await question(turn)
+    asked = await last_asked(turn)
     assert asked.kind == "approval"
     assert f"write(path:{tmp_path}/**)" in asked.asked["suggestions"]
     await answer(turn, "approve")
     await turn.until("completed")
-    assert await finished(turn) == [("success", "wrote out/key")]
+    assert await results(turn) == [("write", "success", "wrote out/key")]
 
 
 async def test_the_tools_own_check_allows_asks_and_denies(cluster: Cluster, tmp_path: Path) -> None:
@@ -102,15 +85,14 @@ async def test_the_tools_own_check_allows_asks_and_denies(cluster: Cluster, tmp_
     await cluster.start_worker(agents=[clerk()])
     wanted = calls(*(("refund", {"amount": amount, "log": log}) for amount in (5, 500, 5_000)))
     turn = await cluster.submit(wanted, say("done"), agent="clerk")
-    assert (await question(turn)).asked["message"] == "More than 100."
+    assert (await last_asked(turn)).asked["message"] == "More than 100."
     assert not (tmp_path / "log").exists()
     await answer(turn, "approve")
     await turn.until("completed")
     assert (await decided(turn))[:3] == [("allow", "check"), ("ask", "check"), ("deny", "check")]
     assert sorted((tmp_path / "log").read_text().splitlines()) == ["refunded 5", "refunded 500"]
-    assert any(
-        "Nobody refunds more than 1000." in text for outcome, text in await finished(turn) if outcome == "denied"
-    )
+    [said] = [text for _, outcome, text in await results(turn) if outcome == "denied"]
+    assert "Nobody refunds more than 1000." in said
 
 
 async def test_arguments_that_a_person_changed_are_checked_again_when_the_call_is_claimed(
@@ -121,7 +103,7 @@ async def test_arguments_that_a_person_changed_are_checked_again_when_the_call_i
     turn = await cluster.submit(call("refund", amount=500, log=log), say("done"), agent="clerk")
     await answer(turn, "approve", arguments={"amount": 5_000, "log": log})
     await turn.until("completed")
-    ((outcome, text),) = await finished(turn)
+    [(_, outcome, text)] = await results(turn)
     assert outcome == "denied"
     assert "Nobody refunds more than 1000." in text
     assert not (tmp_path / "log").exists()
@@ -133,7 +115,7 @@ async def test_arguments_that_a_person_changed_are_what_runs(cluster: Cluster, t
     turn = await cluster.submit(call("refund", amount=500, log=log), say("done"), agent="clerk")
     await answer(turn, "approve", arguments={"amount": 300, "log": log})
     await turn.until("completed")
-    assert await finished(turn) == [("success", "refunded 300")]
+    assert await results(turn) == [("refund", "success", "refunded 300")]
     assert (tmp_path / "log").read_text() == "refunded 300\n"
 
 
