@@ -14,7 +14,20 @@ from pathlib import Path
 
 import structlog
 
-from benchmarks import append, history, machine, rebuild, report, submit, takeover, turn
+from benchmarks import (
+    append,
+    cancel,
+    crowd,
+    freeze,
+    history,
+    machine,
+    rebuild,
+    recovery,
+    report,
+    submit,
+    takeover,
+    turn,
+)
 from benchmarks.bench import Bench
 from benchmarks.figures import Section
 
@@ -25,6 +38,10 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "append": append.run,
     "rebuild": rebuild.run,
     "takeover": takeover.run,
+    "crowd": crowd.run,
+    "freeze": freeze.run,
+    "cancel": cancel.run,
+    "recovery": recovery.run,
 }
 
 

@@ -6,17 +6,20 @@ name, not pinned, because a thread's first entry would hold a thousand steps.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from turnwright.activities.agent import Agent
 from turnwright.activities.models.scripted import Call, CallSpec, Fail, Say, Script, Silent, script
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.registry import Registry
+from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import tool
 from turnwright.journal.agents import Limits
 
 RESULT_BYTES: Final = 1_000
 WAIT_S: Final = 1.0
+FOR_EVER_S: Final = 86_400
 STEPS: Final = (10, 100, 1_000)
 
 
@@ -30,13 +33,20 @@ async def fetch(page: int) -> str:
     return f"{page:04d}".ljust(RESULT_BYTES, "x")
 
 
+@tool(effect="idempotent")
+async def hang(ctx: ToolContext) -> str:
+    """Hang the first time that it is called with a key."""
+    await asyncio.sleep(0 if ctx.attempt > 1 else FOR_EVER_S)
+    return "done"
+
+
 def _call(page: int) -> Call:
     return Call(call=(CallSpec(name="fetch", arguments={"page": page}),))
 
 
 def _agent(played: Script) -> Agent:
     limits = Limits(max_steps=max(STEPS) + 1)
-    return Agent(played.name, played.model, tools=[fetch], limits=limits, permissions=Permissions(mode="bypass"))
+    return Agent(played.name, played.model, tools=[fetch, hang], limits=limits, permissions=Permissions(mode="bypass"))
 
 
 def steps_agent(steps: int) -> str:
@@ -46,9 +56,12 @@ def steps_agent(steps: int) -> str:
 
 TURN: Final = script("one-tool", _call(1), Say(say="It is done."))
 SILENT: Final = script("silent-once", Silent(silent=True, times=1), Say(say="It is done."))
+AT_ONCE: Final = script("at-once", Say(say="It is done."))
+STILL: Final = script("silent", Silent(silent=True, times=1_000), Say(say="It is done."))
+ACTING: Final = script("hangs-once", Call(call=(CallSpec(name="hang"),)), Say(say="It is done."))
 WAITING: Final = script(
     "asked-to-wait", Fail(fail="rate_limited", retry_after_s=WAIT_S, times=1), Say(say="It is done.")
 )
 LONG: Final = tuple(script(steps_agent(n), *(_call(i) for i in range(n)), Say(say="It is done.")) for n in STEPS)
 
-registry: Final = Registry(_agent(played) for played in (TURN, SILENT, WAITING, *LONG))
+registry: Final = Registry(_agent(played) for played in (TURN, AT_ONCE, SILENT, STILL, ACTING, WAITING, *LONG))

@@ -55,6 +55,12 @@ class Figure:
         return Spread.of(a / floor for a in self.ours)
 
 
+def with_worst(what: str, ours: tuple[float, ...], against: str, theirs: tuple[float, ...]) -> tuple[Figure, Figure]:
+    """Seconds that are no pairs: their middle, and the longest of each side."""
+    middle = Figure(what, "s", ours, against, theirs, paired=False)
+    return middle, Figure(f"{what}: the longest", "s", (max(ours),), against, (max(theirs),))
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """The figures of one part, and how they were taken."""

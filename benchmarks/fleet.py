@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 START_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
 POLL_S = 0.05
+DEATH_POLL_S = 0.005
 
 
 class Fleet:
@@ -74,12 +75,44 @@ class Fleet:
 
     async def kill(self, identity: str) -> float:
         """SIGKILL the process that Temporal knows by this identity; the time of day it happened."""
-        process = next(p for pid, p in self._running.items() if _names(identity, pid))
-        del self._running[process.pid]
+        process = self._named(identity)
         killed_s = time.time()
         process.send_signal(signal.SIGKILL)
         await asyncio.to_thread(process.wait)
+        del self._running[process.pid]
         return killed_s
+
+    async def kill_all(self) -> None:
+        """SIGKILL every process."""
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            await asyncio.to_thread(process.wait)
+        self._running.clear()
+
+    def freeze(self, identity: str) -> float:
+        """SIGSTOP it; the time of day it happened."""
+        frozen_s = time.time()
+        self._named(identity).send_signal(signal.SIGSTOP)
+        return frozen_s
+
+    async def until_dead(self, otherwise: Awaitable[object]) -> float | None:
+        """Wait until one died by itself, or for something else; the time of day it was seen dead, or None."""
+        other = asyncio.ensure_future(otherwise)
+        try:
+            while not other.done():
+                dead = [process for process in self._running.values() if process.poll() is not None]
+                for process in dead:
+                    del self._running[process.pid]
+                if dead:
+                    return time.time()
+                await asyncio.sleep(DEATH_POLL_S)
+            return None
+        finally:
+            other.cancel()
+
+    def _named(self, identity: str) -> subprocess.Popen[bytes]:
+        return next(p for pid, p in self._running.items() if _names(identity, pid))
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:

@@ -26,6 +26,7 @@ better when low, rates when high. `make bench` writes this page again; `python -
 
 def write(sections: Mapping[str, Section], machine: Mapping[str, str], *, quick: bool, folder: Path = FOLDER) -> Path:
     """Put the sections into RESULTS.json and RESULTS.md; returns the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "RESULTS.json"
     known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     today = datetime.now(UTC).strftime("%Y-%m-%d")

@@ -29,6 +29,7 @@ TENANT: Final = "bench"
 WORKER_COMMAND: Final = [
     sys.executable, "-m", "turnwright.worker.main", "worker", "--agents", "benchmarks.agents:registry",
 ]  # fmt: skip
+ALIKE: Final[Mapping[str, str]] = {}
 BARE_COMMAND: Final = [sys.executable, "-m", "benchmarks.bare_worker"]
 
 
@@ -59,20 +60,25 @@ async def working(
         yield Stack(client_of(temporal, store.journal, queue), temporal, store.journal, journal_id)
 
 
-def our_workers(temporal: TemporalClient, store: Store, queue: str, folder: Path, size: int) -> Fleet:
-    """So many workers of a journal."""
+def our_workers(
+    temporal: TemporalClient, store: Store, queue: str, folder: Path, size: int, more: Mapping[str, str] = ALIKE
+) -> Fleet:
+    """So many workers of a journal, with something more in their environment."""
     env = {
         "TURNWRIGHT_JOURNAL_URL": store.url,
         "TURNWRIGHT_TEMPORAL_ADDRESS": _address(temporal),
         "TURNWRIGHT_TASK_QUEUE": queue,
         "TURNWRIGHT_LOG_LEVEL": "warning",
+        **more,
     }
     return Fleet(temporal, queue, WORKER_COMMAND, _environment(env), folder / f"{queue}.log", size)
 
 
-def bare_workers(temporal: TemporalClient, queue: str, folder: Path, size: int) -> Fleet:
+def bare_workers(
+    temporal: TemporalClient, queue: str, folder: Path, size: int, more: Mapping[str, str] = ALIKE
+) -> Fleet:
     """So many workers of the peer."""
-    env = {ADDRESS: _address(temporal), QUEUE: queue}
+    env = {ADDRESS: _address(temporal), QUEUE: queue, **more}
     return Fleet(temporal, queue, BARE_COMMAND, _environment(env), folder / f"{queue}.log", size)
 
 

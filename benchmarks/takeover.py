@@ -1,43 +1,35 @@
-"""How long a turn stands still when its worker is killed (SIGKILL) and a second one is idle on the queue,
-until the first entry with a new ordinal or epoch; against plain Temporal workflows on a worker with default
-settings (sticky timeout 10 s, and a heartbeat timeout of 10 s on the activity).
+"""How long a turn stands still when its worker dies (SIGKILL) while a second one is idle on the queue, until the
+first entry with a new ordinal or epoch; against plain Temporal workflows on workers with default settings
+(sticky timeout 10 s, workflow task timeout 10 s, and a heartbeat timeout of 10 s on the activities).
 
-Idle: the provider asked the turn to wait, no operation runs, and the worker that holds the workflow is
-killed just before the wait is over; counted from its end. In a call: killed during a model call; counted
-from the kill. Each kill is of a real process, and a new one takes its place before the next.
+Idle: the provider asked the turn to wait, no operation runs, and the worker that holds the workflow is killed
+just before the wait is over; counted from its end. In a model call, in a tool call: counted from the kill. In a
+local activity: the worker kills itself in it, so it dies with the workflow's task in its hands. Every kill is
+of a real process, and a new one takes its place before the next.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from temporalio.client import Client as TemporalClient
 
-from benchmarks.agents import SILENT, WAIT_S, WAITING
-from benchmarks.bare_worker import BareCalling, BareWaiting
 from benchmarks.bench import Bench
-from benchmarks.figures import Figure, Section
+from benchmarks.figures import Section, with_worst
 from benchmarks.fleet import Fleet
 from benchmarks.stack import bare_workers, client_of, our_workers, temporal_server
-from benchmarks.stores import Store, sqlite_store
-from benchmarks.workers_seen import AnyHandle, who_calls, who_waits
-from turnwright.client.client import Client
-from turnwright.client.turn import Turn
-from turnwright.journal.entries import Entry, ModelFailed, ModelRequested, RunClaimed
-from turnwright.workflows.ids import turn_workflow_id
+from benchmarks.stores import sqlite_store
+from benchmarks.victims import Ours, Theirs, Victims
 
-KILLS = 20
+KILLS = 30
 LANES = 5
-TAKEOVER_S_MAX = 60
+PEER = "bare workflow, default settings"
 TASK_QUEUE = "takeover"
-IDLE, CALLING = "killed while idle", "killed in a model call"
+Once: TypeAlias = Callable[[Fleet], Awaitable[float]]
 Taken: TypeAlias = dict[str, tuple[float, ...]]
-_names = itertools.count(1)
 
 
 async def run(bench: Bench) -> Section:
@@ -45,17 +37,34 @@ async def run(bench: Bench) -> Section:
     kills = 3 if bench.quick else KILLS
     async with temporal_server(bench.folder) as temporal:
         async with sqlite_store(bench.folder) as store:
-            ours = await _ours(temporal, store, kills, bench.folder)
+            ours = Ours(temporal, client_of(temporal, store.journal, TASK_QUEUE), await store.journal.journal_id())
+            mine = await _taken(
+                ours, kills, lambda env, size: our_workers(temporal, store, TASK_QUEUE, bench.folder, size, env)
+            )
         theirs = await _theirs(temporal, kills, bench.folder)
-    peer = "bare workflow, default settings"
-    figures = [Figure(case, "s", ours[case], peer, theirs[case], paired=False) for case in (IDLE, CALLING)]
+    figures = [figure for case in mine for figure in with_worst(case, mine[case], PEER, theirs[case])]
     return Section("Takeover", (__doc__ or "").strip(), tuple(figures))
 
 
-async def _ours(temporal: TemporalClient, store: Store, kills: int, folder: Path) -> Taken:
-    victims = Ours(temporal, client_of(temporal, store.journal, TASK_QUEUE), await store.journal.journal_id())
-    async with our_workers(temporal, store, TASK_QUEUE, folder, 2) as fleet:
-        return {IDLE: await _kill(fleet, kills, victims.idle), CALLING: await _kill(fleet, kills, victims.calling)}
+async def _taken(victims: Victims, kills: int, workers: Callable[[Mapping[str, str], int], Fleet]) -> Taken:
+    """Each case, in a fleet of two; for what only the worker itself can do, one of them will do it."""
+    async with workers({}, 2) as fleet:
+        cases: dict[str, Once] = {
+            "killed while idle": victims.idle,
+            "killed in a model call": victims.calling,
+            "killed in a tool call": victims.acting,
+        }
+        taken = {case: tuple([await _one(fleet, once) for _ in range(kills)]) for case, once in cases.items()}
+    async with workers({}, 1) as taker, workers(victims.suicidal, 1) as doomed:
+        del taker
+        taken["killed in a local activity"] = tuple([await _one(doomed, victims.deciding) for _ in range(kills)])
+    return taken
+
+
+async def _one(fleet: Fleet, once: Once) -> float:
+    seconds = await once(fleet)
+    await fleet.fill()
+    return seconds
 
 
 async def _theirs(temporal: TemporalClient, kills: int, folder: Path) -> Taken:
@@ -64,89 +73,8 @@ async def _theirs(temporal: TemporalClient, kills: int, folder: Path) -> Taken:
 
     async def lane(number: int) -> Taken:
         queue, each = f"bare-{number}", len(range(number, kills, lanes))
-        victims = Theirs(temporal, queue)
-        async with bare_workers(temporal, queue, folder, 2) as fleet:
-            return {IDLE: await _kill(fleet, each, victims.idle), CALLING: await _kill(fleet, each, victims.calling)}
+        victims = Theirs(temporal, queue, folder)
+        return await _taken(victims, each, lambda env, size: bare_workers(temporal, queue, folder, size, env))
 
     taken = await asyncio.gather(*(lane(number) for number in range(lanes)))
-    return {case: tuple(seconds for one in taken for seconds in one[case]) for case in (IDLE, CALLING)}
-
-
-async def _kill(fleet: Fleet, kills: int, once: Callable[[Fleet], Awaitable[float]]) -> tuple[float, ...]:
-    taken = []
-    for _ in range(kills):
-        taken.append(await once(fleet))
-        await fleet.fill()
-    return tuple(taken)
-
-
-@dataclass(frozen=True, slots=True)
-class Ours:
-    """Turns whose worker is killed."""
-
-    temporal: TemporalClient
-    client: Client
-    journal_id: str
-
-    async def idle(self, fleet: Fleet) -> float:
-        """Seconds from the end of a wait to the next attempt."""
-        turn, workflow = await self._begin(WAITING.name)
-        await _entry(turn, lambda entry: isinstance(entry.payload, ModelFailed))
-        identity, due_s = await who_waits(workflow)
-        await fleet.kill(identity)
-        return await _begun_again(turn) - due_s
-
-    async def calling(self, fleet: Fleet) -> float:
-        """Seconds from the kill to the next attempt."""
-        turn, workflow = await self._begin(SILENT.name)
-        await _entry(turn, lambda entry: isinstance(entry.payload, ModelRequested))
-        killed_s = await fleet.kill(await who_calls(workflow))
-        return await _begun_again(turn) - killed_s
-
-    async def _begin(self, agent: str) -> tuple[Turn, AnyHandle]:
-        session = self.client.session(None, f"takeover-{next(_names)}")
-        await session.create()
-        turn = await session.submit("begin", agent=agent)
-        return turn, self.temporal.get_workflow_handle(turn_workflow_id(self.journal_id, turn.key, turn.id))
-
-
-@dataclass(frozen=True, slots=True)
-class Theirs:
-    """Plain workflows whose worker is killed."""
-
-    temporal: TemporalClient
-    queue: str
-
-    async def idle(self, fleet: Fleet) -> float:
-        """Seconds from the end of a wait to the next call."""
-        name = f"takeover-{next(_names)}"
-        workflow = await self.temporal.start_workflow(BareWaiting.run, WAIT_S, id=name, task_queue=self.queue)
-        identity, due_s = await who_waits(workflow)
-        await fleet.kill(identity)
-        return await workflow.result() - due_s
-
-    async def calling(self, fleet: Fleet) -> float:
-        """Seconds from the kill to the next attempt."""
-        name = f"takeover-{next(_names)}"
-        workflow = await self.temporal.start_workflow(BareCalling.run, id=name, task_queue=self.queue)
-        killed_s = await fleet.kill(await who_calls(workflow))
-        return await workflow.result() - killed_s
-
-
-async def _entry(turn: Turn, wanted: Callable[[Entry], bool]) -> Entry:
-    async with asyncio.timeout(TAKEOVER_S_MAX):
-        async for entry in turn.events():
-            if wanted(entry):
-                return entry
-    raise AssertionError(f"{turn} has ended without what was waited for")
-
-
-async def _begun_again(turn: Turn) -> float:
-    """The time of day of the turn's first entry with a new epoch or ordinal."""
-    first = await _entry(turn, lambda entry: isinstance(entry.payload, RunClaimed))
-
-    def again(entry: Entry) -> bool:
-        newer = entry.epoch is not None and first.epoch is not None and entry.epoch > first.epoch
-        return newer or (isinstance(entry.payload, ModelRequested) and entry.payload.ordinal > 1)
-
-    return (await _entry(turn, again)).at_us / 1_000_000
+    return {case: tuple(seconds for one in taken for seconds in one[case]) for case in taken[0]}
