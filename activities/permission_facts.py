@@ -24,11 +24,11 @@ from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced, unfit
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import ToolSpec
+from turnwright.journal.permissions.call import paths_in
 from turnwright.journal.permissions.facts import CallFacts, Checked
 
 CHECK_TIMEOUT_S: Final = 10.0
 PATHS_TIMEOUT_S: Final = 10.0
-PATHS_MAX: Final = 1_000
 # A person reads the whole of what they approve, such as a plan.
 ASKED_CHARACTERS_MAX: Final = 70_000
 
@@ -99,14 +99,10 @@ async def _resolved(
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """The paths in an argument; none if it holds anything else, or more than anybody resolves."""
-    match value:
-        case str():
-            return (value,)
-        case list() | tuple() if len(value) <= PATHS_MAX and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        case _:
-            return ()
+    """The paths in an argument; none if it holds anything else, or more than anybody reads."""
+    written = paths_in(value)
+    paths = tuple(path for path in written if path is not None)
+    return paths if len(paths) == len(written) else ()
 
 
 def _real(path: str, base: str) -> str | None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from turnwright.journal.agents import Effect
 from turnwright.journal.permissions.facts import CallFacts
 
 MISSING: Any = object()
+# What is more or longer is not read: no system opens it, and each is compared with every rule while the thread waits.
+PATHS_MAX: Final = 1_000
+PATH_CHARACTERS_MAX: Final = 4_096
+ALL_PATHS_CHARACTERS_MAX: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +69,28 @@ class CallSeen:
 
     def _located(self, name: str) -> Iterator[PathSeen]:
         real = self.facts.resolved.get(name, ())
-        written = _texts(self.arguments.get(name))
+        written = paths_in(self.arguments.get(name))
         if not written:
             # Left out by the model: what the tool takes instead.
             return (PathSeen(path, path) for path in real)
         if len(real) != len(written):
             return (PathSeen(path) for path in written)
-        return (PathSeen(path, place) for path, place in zip(written, real, strict=True))
+        pairs = zip(written, real, strict=True)
+        return (PathSeen(path, None if path is None else place) for path, place in pairs)
 
 
-def _texts(value: Any) -> tuple[str | None, ...]:  # noqa: ANN401 - any JSON value
-    match value:
-        case None:
-            return ()
-        case list() | tuple():
-            return tuple(item if isinstance(item, str) else None for item in value)
-        case str():
-            return (value,)
-        case _:
-            return (None,)
+def paths_in(value: Any) -> tuple[str | None, ...]:  # noqa: ANN401 - any JSON value
+    """The paths in an argument; None stands for what is none that anybody reads."""
+    if value is None:
+        return ()
+    items = value if isinstance(value, list | tuple) else (value,)
+    texts = tuple(item if _is_path(item) else None for item in items[:PATHS_MAX])
+    too_many = len(items) > PATHS_MAX or sum(len(text or "") for text in texts) > ALL_PATHS_CHARACTERS_MAX
+    return (None,) if too_many else texts
+
+
+def _is_path(item: object) -> bool:
+    return isinstance(item, str) and len(item) <= PATH_CHARACTERS_MAX
 
 
 def _under(value: Any, names: tuple[str, ...]) -> Iterator[Any]:  # noqa: ANN401 - any JSON value

@@ -10,17 +10,19 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 _PARTS = re.compile(r"\\(?P<plain>[*?\\])|(?P<any>\*+)|(?P<one>\?)|(?P<text>[^*?\\]+|\\)", re.DOTALL)
 _SPECIAL = re.compile(r"[*?\\]")
 ANY_FOLDERS = "**"
+MARKS_MAX: Final = 100
 
 
 def glob_matches(glob: str, text: str, *, broad: bool = False) -> bool:
     """Whether the whole text is what the glob describes."""
     if _compiled(glob).fullmatch(text) is not None:
         return True
-    return broad and _compiled(_folded(glob)).fullmatch(_folded(text)) is not None
+    return broad and _compiled(folded(glob)).fullmatch(folded(text)) is not None
 
 
 def literal(text: str) -> str:
@@ -49,8 +51,27 @@ def _past_any(glob: Sequence[str], reached: set[int]) -> set[int]:
     return further
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+@lru_cache(maxsize=16)
+def folded(text: str) -> str:
+    """The text as broad matches compare it."""
+    return unicodedata.normalize("NFKC", _few_marks(text)).casefold()
+
+
+def _few_marks(text: str) -> str:
+    """The text without the marks that are too many on one character: to order them takes the square of their number."""
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for char in text:
+        marks = marks + 1 if _is_mark(char) else 0
+        if marks <= MARKS_MAX:
+            kept.append(char)
+    return "".join(kept)
+
+
+@lru_cache(maxsize=4_096)
+def _is_mark(char: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
 
 
 @lru_cache(maxsize=2_048)

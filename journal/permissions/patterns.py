@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.call import MISSING, CallSeen, PathSeen
-from turnwright.journal.permissions.globs import ANY_FOLDERS, folders_match, glob_matches
+from turnwright.journal.permissions.globs import ANY_FOLDERS, folded, folders_match, glob_matches
 from turnwright.journal.permissions.rules import Pattern, read_pattern
-from turnwright.journal.permissions.shell import Words, may_begin, plain_commands, possible_commands, program_of
+from turnwright.journal.permissions.shell import Words, may_follow, plain_commands, possible_commands, program_of
 from turnwright.journal.state_parts import Rule
 
 # A longer text is not read: hundreds of rules are compared with it while the thread waits.
@@ -57,9 +57,14 @@ def _argument_matches(pattern: Pattern, call: CallSeen, *, granting: bool) -> bo
     if granting:
         known = all(value is not MISSING and value != [] for value in values)
         texts = [text for value in values for text in _texts(value)] if known else []
-        return bool(texts) and all(len(t) <= VALUE_CHARACTERS_MAX and glob_matches(pattern.glob, t) for t in texts)
+        return bool(texts) and all(not _too_long(text) and glob_matches(pattern.glob, text) for text in texts)
     found = (text for value in values if value is not MISSING for text in _every_text(value))
-    return any(len(t) > VALUE_CHARACTERS_MAX or glob_matches(pattern.glob, t, broad=True) for t in found)
+    return any(_too_long(text) or glob_matches(pattern.glob, text, broad=True) for text in found)
+
+
+def _too_long(text: str) -> bool:
+    """Whether the text is not read; one sign of Unicode can stand for eighteen."""
+    return len(text) > VALUE_CHARACTERS_MAX or len(folded(text)) > VALUE_CHARACTERS_MAX
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
@@ -116,11 +121,10 @@ def _touched(prefix: Words, line: str) -> bool:
 
 def _may_begin_with(prefix: Words, words: Words) -> bool:
     """Whether the command may be the one meant: options may stand between its words, expansions may become anything."""
-    reached = {0} if _may_be(prefix[0], program_of(words[0])) or _may_be(prefix[0], words[0]) else set()
+    reached = [0] if _may_be(prefix[0], program_of(words[0])) or _may_be(prefix[0], words[0]) else []
     unknown = bool(reached) and _expands(words[0])
     for want in prefix[1:]:
-        steps = {at + further for at in reached for further in may_begin(words[at:])}
-        reached = {at for at in steps if _may_be(want, words[at])}
+        reached = [at for at in may_follow(words, reached) if _may_be(want, words[at])]
         unknown = unknown or any(_expands(words[at]) for at in reached)
     return bool(reached) or unknown
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -162,14 +162,24 @@ def _behind_one(words: Words, depth: int) -> Iterator[Words]:
         yield from _read(words[0], depth - 1)
 
 
-def may_begin(words: Words) -> Iterator[int]:
+def may_begin(words: Words, first: int = 0) -> Iterator[int]:
     """Where the word that counts may stand after the first: behind options, their values, assignments and times."""
-    for at in range(1, len(words)):
+    for at in range(first + 1, len(words)):
         word, before = words[at], words[at - 1]
         yield at
         skipped = word.startswith("-") or _ASSIGNMENT.match(word) or _WAITING.fullmatch(word)
-        if not skipped and not (at > 1 and before.startswith("-")):
+        if not skipped and not (at > first + 1 and before.startswith("-")):
             return
+
+
+def may_follow(words: Words, places: Iterable[int]) -> Iterator[int]:
+    """Where the word after any of these ascending places may stand, each once."""
+    last = -1
+    for place in places:
+        # From a place among those behind an earlier one, none is reached that was not from there.
+        if place >= last:
+            for last in may_begin(words, place):
+                yield last
 
 
 def program_of(word: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.journal.permissions.calls import ROOT, call, edit, shell
-from turnwright.journal.permissions.call import CallSeen
+from turnwright.journal.permissions.call import PATHS_MAX, CallSeen
 from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.patterns import VALUE_CHARACTERS_MAX, matches
 from turnwright.journal.permissions.rules import parse_rule
@@ -93,9 +93,38 @@ def test_a_glob_of_many_stars_is_matched_at_once_against_a_long_text() -> None:
 
 def test_a_value_that_is_too_long_to_be_read_is_denied_and_not_allowed() -> None:
     assert judged("refund(note=*)", call(note="a" * VALUE_CHARACTERS_MAX)) == (YES, YES)
+    assert judged("refund(note=*)", call(note="\ufdfa" * 5_555)) == (YES, YES)
+    assert judged("refund(note=*)", call(note="\ufdfa" * 5_556)) == (NO, YES)
     assert judged("refund(note=*)", call(note="a" * (VALUE_CHARACTERS_MAX + 1))) == (NO, YES)
     assert judged("refund(note=b)", call(note="a" * (VALUE_CHARACTERS_MAX + 1))) == (NO, YES)
     assert judged("refund(amount=5)", call(note="a" * (VALUE_CHARACTERS_MAX + 1), amount=4)) == (NO, NO)
+
+
+@pytest.mark.parametrize("note", ["e" + "\u0301\u0327" * 49_000, "\u0f73\u0327" * 49_000])
+def test_a_text_that_unicode_spells_at_length_is_compared_at_once(note: str) -> None:
+    for number in range(100):
+        assert judged(f"refund(note=*{number}*)", call(note=note)) == (NO, NO)
+    assert judged("refund(note=*stop)", call(note=f"{note[:90_000]}STOP")) == (NO, YES)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a/" * 2_000, (NO, NO)),
+        ("a/" * 500_000, (NO, YES)),
+        (["a"] * PATHS_MAX, (NO, NO)),
+        (["a"] * (PATHS_MAX + 1), (NO, YES)),
+        (["a" * 1_000] * 101, (NO, YES)),
+    ],
+)
+def test_paths_that_are_too_long_or_too_many_to_be_read_are_denied_and_not_allowed(
+    path: object, expected: tuple[bool, bool]
+) -> None:
+    assert judged("edit(path:src/**)", edit(path)) == expected
+
+
+def test_a_path_that_is_too_long_is_not_allowed_wherever_it_leads() -> None:
+    assert judged("edit(path:**)", edit("a/../" * 1_000 + "a", f"{ROOT}/a")) == (NO, YES)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.unit.journal.permissions.calls import shell
 from turnwright.journal.permissions.patterns import matches
 from turnwright.journal.permissions.rules import parse_rule
-from turnwright.journal.permissions.shell import LINE_CHARACTERS_MAX, plain_commands
+from turnwright.journal.permissions.shell import LINE_CHARACTERS_MAX, may_begin, may_follow, plain_commands
 
 GIT = parse_rule("shell(prefix:git status)")
 RM = parse_rule("shell(prefix:rm)")
@@ -235,6 +235,17 @@ def test_another_command_is_not_taken_for_the_denied_one(line: str) -> None:
 )
 def test_options_and_expansions_hide_no_word_of_a_denied_prefix(rule: str, line: str, denied: bool) -> None:
     assert matches(parse_rule(f"shell(prefix:{rule})"), shell(line), granting=False) is denied
+
+
+_WORDS = st.lists(st.sampled_from(["-a", "x", "A=1", "5s", "-"]), max_size=9).map(tuple)
+
+
+@given(_WORDS, st.sets(st.integers(0, 8)))
+def test_the_places_behind_several_are_those_behind_each_and_are_looked_at_once(
+    words: tuple[str, ...], places: set[int]
+) -> None:
+    behind_each = {at for place in places for at in may_begin(words, place)}
+    assert list(may_follow(words, sorted(places))) == sorted(behind_each)
 
 
 def test_a_word_of_a_prefix_may_be_a_glob() -> None:
