@@ -1,0 +1,65 @@
+"""Whoever follows a turn that stands still is told why."""
+
+import asyncio
+
+import pytest
+
+from tests.integration.client.hands import AGENT, Hands
+from turnwright.client import Session, TurnCancelled
+from turnwright.client.cli import watching
+from turnwright.client.cli.screen import Screen
+from turnwright.journal.driver import Driver
+
+
+class Overheard(Screen):
+    """A screen whose notes can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__(as_json=False)
+        self.notes: list[str] = []
+        self.noted = asyncio.Event()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        self.noted.set()
+
+    async def hear(self, words: str) -> str:
+        """The first note with these words."""
+        while not (found := [note for note in self.notes if words in note]):
+            self.noted.clear()
+            await self.noted.wait()
+        return found[0]
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Overheard:
+    monkeypatch.setattr(watching, "LOOK_INTERVAL_S", 0.01)
+    return Overheard()
+
+
+async def test_a_follower_is_told_that_no_worker_is_there_and_what_it_waits_for_next(
+    session: Session, screen: Overheard, driver: Driver
+) -> None:
+    turn = await session.submit("one", agent=AGENT)
+    following = asyncio.create_task(watching.follow(turn, screen, None))
+    told = await screen.hear("No worker is alive to start it; start one with `turnwright worker`.")
+    assert "The turn is saved" in told
+    stranger = await driver.hold_presence("w-stranger", {"agents": ["other"]}, lease_s=60)
+    await screen.hear("No live worker knows the agent echo")
+    await stranger.release()
+    await turn.pause(reason="lunch")
+    await screen.hear("because: lunch (resume the turn)")
+    await turn.cancel()
+    with pytest.raises(TurnCancelled):
+        await following
+    assert sum("No worker is alive" in note for note in screen.notes) <= 2  # once, and again after the stranger
+
+
+async def test_a_follower_of_a_turn_that_is_served_hears_its_entries_only(
+    session: Session, screen: Overheard, hands: Hands
+) -> None:
+    turn = await session.submit("one", agent=AGENT)
+    following = asyncio.create_task(watching.follow(turn, screen, None))
+    await hands.finish(turn)
+    await following
+    assert not [note for note in screen.notes if "The turn is saved" in note]
