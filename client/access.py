@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypedDict
 
+from turnwright.client.enlisting import statements_of
 from turnwright.client.errors import CommandRejected
 from turnwright.client.wakes import Wakes
-from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand
+from turnwright.journal import store_enlisting
+from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand, Submit
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey, checked_request_id
 from turnwright.journal.store import Journal
@@ -69,6 +71,17 @@ class Access:
             return checked(receipt, check=check)
         self.wakes.send(key)
         return receipt
+
+    async def enlist(self, key: ThreadKey, command: Submit, connection: object, *, check: bool) -> Receipt:
+        """Submit in a transaction of the caller; whoever sees its commit queues the turn and wakes the thread.
+
+        Raises:
+            InvalidInput: the connection can be in no transaction of the journal's database, or is in none.
+            CommandRejected: it can never be queued, or its request id was used for another, and `check` is set.
+        """
+        store_enlisting.schema_of(self.journal)
+        ask = await statements_of(connection)
+        return checked(await store_enlisting.enlist(self.journal, key, command, ask), check=check)
 
     async def resume(
         self,

@@ -42,6 +42,11 @@ class NotFound(TurnwrightError, LookupError):
         return cls("session", _of_user(key.session, key))
 
     @classmethod
+    def enlisted(cls, turn_id: str) -> NotFound:
+        """No such turn, or not yet."""
+        return cls("turn", f"{turn_id}: the transaction it was submitted in is not committed yet, or was rolled back")
+
+    @classmethod
     def thread(cls, key: ThreadKey) -> NotFound:
         """No such thread."""
         return cls("thread", f"{key.thread} of {key.agent} in session {_of_user(key.session, key)}")

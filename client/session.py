@@ -78,11 +78,12 @@ class Session:
         if_busy: IfBusy = "enqueue",
         on_failure: OnFailure | None = None,
         budget: Budget | None = None,
+        connection: object | None = None,
         **how: Unpack[How],
     ) -> Turn:
         """Queue a turn on a thread of the session (see `Thread.submit`)."""
         return await self.thread(agent, thread).submit(
-            message, if_busy=if_busy, on_failure=on_failure, budget=budget, **how
+            message, if_busy=if_busy, on_failure=on_failure, budget=budget, connection=connection, **how
         )
 
     async def pause(self, **how: Unpack[How]) -> Receipt:

@@ -39,9 +39,10 @@ class Thread(ThreadAdmin, ThreadTasks):
         if_busy: IfBusy = "enqueue",
         on_failure: OnFailure | None = None,
         budget: Budget | None = None,
+        connection: object | None = None,
         **how: Unpack[How],
     ) -> Turn:
-        """Queue a turn.
+        """Queue a turn, at once or (`connection`) with the commit of a transaction of yours.
 
         Args:
             message: the task.
@@ -49,11 +50,15 @@ class Thread(ThreadAdmin, ThreadTasks):
                 (cancel the active one and come next).
             on_failure: from now on, `hold` pauses the thread when a turn fails, `continue` goes on with the queue.
             budget: what this turn may use before a person is asked; None: that of the thread's turns.
+            connection: in a transaction of the journal's own PostgreSQL database: of asyncpg, or SQLAlchemy's
+                `AsyncConnection` or `AsyncSession` over it. The turn is queued when that is committed, and never if it
+                is rolled back; what stands against it then (`busy`, `queue_full`, …) fails it.
             **how: see `How`. The turn's id follows from the thread and the request id.
 
         Raises:
             CommandRejected: `unknown_session`, `session_closed`, `thread_closed`, `busy`, `queue_full`,
                 `request_id_reused`.
+            InvalidInput: the input cannot be one, or `connection` no such connection; its transaction goes on.
         """
         request_id, principal, reason = self._access.said(how)
         turn_id = ids.turn_id(self.key, request_id)
@@ -67,7 +72,11 @@ class Thread(ThreadAdmin, ThreadTasks):
             on_failure=on_failure,
             budget=budget,
         )
-        return Turn(self._access, self.key, turn_id, await self._command(command, how))
+        if connection is None:
+            receipt = await self._command(command, how)
+        else:
+            receipt = await self._access.enlist(self.key, command, connection, check=how.get("check", True))
+        return Turn(self._access, self.key, turn_id, receipt)
 
     def turn(self, turn_id: str) -> Turn:
         """A handle on a turn of this thread, without asking whether there is one."""

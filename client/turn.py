@@ -212,7 +212,7 @@ class Turn(Answering):
             while True:
                 page = await store_admin.read_turn_page(self._access.journal, self.key, self.id, after)
                 if page is None:
-                    raise NotFound("turn", self.id)
+                    raise self._missing()
                 for entry in page.entries:
                     yield entry
                 after = page.through_seq
@@ -224,8 +224,12 @@ class Turn(Answering):
     async def _scene(self) -> Scene:
         scene = await store_admin.see_turn(self._access.journal, self.key, self.id)
         if scene is None:
-            raise NotFound("turn", self.id)
+            raise self._missing()
         return scene
+
+    def _missing(self) -> NotFound:
+        enlisted = self.receipt is not None and self.receipt.status == "enlisted"
+        return NotFound.enlisted(self.id) if enlisted else NotFound("turn", self.id)
 
     async def _revision(self) -> int:
         return (await self._scene()).status.revision

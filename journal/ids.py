@@ -100,6 +100,11 @@ class ThreadKey:
         return cls(tenant, user, agent, session, thread)
 
 
+def tenant_prefix(tenant: str) -> str:
+    """How the canonical spelling of each key of a tenant begins, and of no other's."""
+    return f"{_spelled(tenant)[:-1]},"
+
+
 @lru_cache(maxsize=SPELLINGS_CACHED_MAX)
 def _spelled(*parts: str | None) -> str:
     """The parts as a JSON array; remembered, because each transaction asks several times."""

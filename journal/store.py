@@ -12,12 +12,14 @@ threads so that a step reads only what came after the last one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
+from functools import partial
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import ClientCommand, DeleteSession, EraseEntry, Receipt, RunCommand, SessionCommand
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.enlisted import take_in
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.evolve_state import fold_state
@@ -27,6 +29,7 @@ from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
 from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
+from turnwright.journal.transact.enlisting import EnlistedFirst, after_enlisted
 from turnwright.journal.transact.erasing import erase_command
 from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
@@ -97,9 +100,9 @@ class Journal:
             InvalidInput: the command holds what no journal can keep.
             StoreUnavailable: try again; a repeated request is recognised.
         """
+        base = self._states.get(key) if isinstance(key, ThreadKey) else None
         try:
-            base = self._states.get(key) if isinstance(key, ThreadKey) else None
-            done = await self.driver.write(lambda: _script_of(key, command, self.terms, base))
+            done = await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
         except Undo as undone:
             return undone.receipt
         if isinstance(command, DeleteSession) and isinstance(key, SessionKey):
@@ -107,6 +110,16 @@ class Journal:
         if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
             self.forget(key)
         return done.receipt
+
+    async def _carry_out(self, key: ThreadKey | SessionKey, script: Callable[[], Script[Done]]) -> Done:
+        """Run a command's script; on a thread, after what was enlisted for it and committed before."""
+        if isinstance(key, SessionKey):
+            return await self.driver.write(script)
+        try:
+            return await self.driver.write(lambda: _in_order(key, script()))
+        except EnlistedFirst:
+            await take_in(self.driver, key, self.terms)
+            return await self.driver.write(script)
 
     async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:
         """Carry out a command of a run or one of its attempts.
@@ -217,6 +230,12 @@ class Journal:
         self._states.move_to_end(key)
         while len(self._states) > STATES_CACHED_MAX:
             self._states.popitem(last=False)
+
+
+def _in_order(key: ThreadKey, script: Script[Done]) -> Script[Done]:
+    """Raises `EnlistedFirst` if something is to be taken in before."""
+    yield from after_enlisted(key)
+    return (yield from script)
 
 
 def _script_of(

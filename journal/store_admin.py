@@ -5,16 +5,20 @@ Rule: functions over a journal, each one script on one snapshot. Nothing here wr
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from turnwright.journal.budgets import Used
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script
 from turnwright.journal.store import Journal
-from turnwright.journal.transact import inbox, listing, overview, spending
+from turnwright.journal.transact import enlisting, inbox, listing, overview, spending
 from turnwright.journal.transact.inbox import InboxFilter, Question
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.why import Scene
 
+T = TypeVar("T")
 PAGE_ITEMS_MAX = 500
 PAGE_ENTRIES_MAX = 500
 
@@ -42,7 +46,7 @@ async def list_threads(
 
 async def see_turn(journal: Journal, key: ThreadKey, turn_id: str) -> Scene | None:
     """A turn with everything around it, of one moment."""
-    return await journal.driver.read(lambda: overview.see_turn(key, turn_id))
+    return await journal.driver.read(lambda: _or(overview.see_turn(key, turn_id), enlisting.see_enlisted(key, turn_id)))
 
 
 async def see_thread(journal: Journal, key: ThreadKey) -> ThreadSeen | None:
@@ -65,7 +69,12 @@ async def read_turn_page(
 ) -> TurnPage | None:
     """The entries of one turn after a place in its thread."""
     limit = max(1, min(limit, PAGE_ENTRIES_MAX))
-    return await journal.driver.read(lambda: overview.read_turn_page(key, turn_id, after_seq, limit))
+    return await journal.driver.read(
+        lambda: _or(
+            overview.read_turn_page(key, turn_id, after_seq, limit),
+            enlisting.read_enlisted_page(key, turn_id, after_seq),
+        )
+    )
 
 
 async def find_turn_entry(journal: Journal, key: ThreadKey, turn_id: str, entry_id: str) -> Entry | None:
@@ -77,7 +86,9 @@ async def find_turns_named(
     journal: Journal, tenant: str, beginning: str, limit: int = 5
 ) -> tuple[tuple[str, ThreadKey], ...]:
     """Turns of a tenant whose id begins so, with their threads."""
-    return await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+    queued = await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+    enlisted = await journal.driver.read(lambda: enlisting.find_enlisted_named(tenant, beginning, limit))
+    return tuple(dict.fromkeys((*queued, *enlisted)))[:limit]
 
 
 async def read_inbox(
@@ -90,6 +101,12 @@ async def read_inbox(
 async def find_interaction(journal: Journal, tenant: str, interaction_id: str) -> Question | None:
     """A question of a tenant by its id, open or not, with what was asked (None: that was erased)."""
     return await journal.driver.read(lambda: inbox.find_interaction(tenant, interaction_id))
+
+
+def _or(script: Script[T | None], other: Script[T | None]) -> Script[T | None]:
+    """What the first finds, else the other."""
+    found = yield from script
+    return found if found is not None else (yield from other)
 
 
 def _bounded(limit: int) -> int:

@@ -26,7 +26,7 @@ AGENTS_TOLD_MAX = 200
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "operation", "worker_lost",
-    "no_worker", "agent_unknown", "due",
+    "no_worker", "agent_unknown", "due", "enlisted",
 ]  # fmt: skip
 
 
@@ -36,7 +36,7 @@ class Scene:
 
     `front` is the first of its thread's queue, `ahead` counts the turns that come before this one, and
     `last_at_us` is when its thread's last entry was written. `held_by` says who set which pause, `cancelled_by` who
-    cancelled it.
+    cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet.
     """
 
     key: ThreadKey
@@ -49,6 +49,7 @@ class Scene:
     last_at_us: int = 0
     held_by: Mapping[Level, Act] = field(default_factory=dict)
     cancelled_by: Act | None = None
+    enlisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
     """
     if scene.status.finished:
         return _finished(scene)
+    if scene.enlisted:
+        return _enlisted(scene, presences)
     if scene.status.session_seq < scene.session.cancelled_seq and scene.status.phase != "cancelling":
         by = f" by {scene.session.cancelled_by}" if scene.session.cancelled_by else ""
         return Why("cancelling", f"Its session was cancelled{by}: the next look at its thread cancels it.")
@@ -88,6 +91,14 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
             return _behind(scene, presences)
 
 
+def _enlisted(scene: Scene, presences: Collection[Presence]) -> Why:
+    if not any(presence.liveness.state == "alive" for presence in presences):
+        return Why("no_worker", "No worker is alive to queue it; start one with `turnwright worker`.")
+    ago = human(scene.now_us - scene.status.queued_at_us)
+    text = f"It was submitted {ago} ago in a transaction of its caller, and a worker is about to queue it."
+    return Why("enlisted", text, scene.status.queued_at_us)
+
+
 def _finished(scene: Scene) -> Why:
     status = scene.status
     if status.phase == "cancelled":
@@ -98,7 +109,8 @@ def _finished(scene: Scene) -> Why:
     if status.phase == "failed":
         failed = scene.control.failed
         last = failed is not None and failed.turn_id == status.turn_id
-        text += "; `retry` puts it back at the head" if last else "; a later turn has started, so submit it anew"
+        why_not = "a later turn has started" if status.started_at_us else "it never started"
+        text += "; `retry` puts it back at the head" if last else f"; {why_not}, so submit it anew"
     return Why("finished", f"{text}.", status.ended_at_us)
 
 

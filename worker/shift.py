@@ -18,8 +18,10 @@ from turnwright.activities.runtime import Activities, ActivitySettings
 from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
+from turnwright.journal.store_enlisting import has_inbox
 from turnwright.worker.actor import Actor, stop_all
 from turnwright.worker.engine import ServedElsewhere
+from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
@@ -56,7 +58,9 @@ class Shift:
         )
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
-        self._actors: tuple[Actor, ...] = (self._activities, self._sweeper)
+        inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
+        self._leading: tuple[Actor, ...] = (self._sweeper, inbox) if has_inbox(journal) else (self._sweeper,)
+        self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
         strangers = Strangers(journal.driver, waker.journal_id, waker.task_queue)
         self._worker = _temporal_worker(settings, waker, self._activities, label, strangers)
 
@@ -83,7 +87,7 @@ class Shift:
             await asyncio.wait((working, asked, evicted), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 log.info("worker_draining", drain_timeout_s=self._settings.drain_timeout_s)
-                await self._sweeper.stop()  # another leads while this one only finishes
+                await stop_all(self._leading)  # another leads while this one only finishes
         finally:
             # Whatever went wrong: nothing may run on when the journal is closed behind it.
             asked.cancel()

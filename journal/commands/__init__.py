@@ -51,3 +51,4 @@ from turnwright.journal.commands.turn import ResumeTurn as ResumeTurn
 from turnwright.journal.commands.turn import RetryTurn as RetryTurn
 from turnwright.journal.commands.turn import Steer as Steer
 from turnwright.journal.commands.turn import Submit as Submit
+from turnwright.journal.commands.turn import TakeIn as TakeIn

@@ -25,6 +25,11 @@ class Submit(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakeIn(Submit):
+    """Queue a task that was enlisted in a transaction of its caller, who is gone: what is against it fails the turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Steer(TurnCommand):
     """Give a turn that has not finished another message."""
 

@@ -27,11 +27,12 @@ from turnwright.journal.commands import (
     SettleCall,
     StartTool,
     Submit,
+    TakeIn,
     TurnCommand,
     UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.decide import admin, claims, model_testimony, thread_rules, tool_testimony
+from turnwright.journal.decide import admin, claims, enlisted, model_testimony, thread_rules, tool_testimony
 from turnwright.journal.decide.context import UNKNOWN_SESSION, Context, Decision
 from turnwright.journal.decide.table import decide_turn_command
 from turnwright.journal.edge import storable
@@ -39,6 +40,7 @@ from turnwright.journal.facts import Facts
 
 RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     Submit: thread_rules.submit,
+    TakeIn: enlisted.take_in,
     Inject: thread_rules.inject,
     PauseThread: thread_rules.pause_thread,
     ResumeThread: thread_rules.resume_thread,

@@ -82,6 +82,8 @@ def accept_without_effect(_: Context, __: TurnStatus, ___: CancelTurn) -> Decisi
 def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
     """A failed turn is the head again, unless a later one has started."""
     control = context.control
+    if status.started_at_us is None:
+        return Rejection("never_started", "the turn could not be queued and never started; submit the task anew")
     if control.active is not None or control.failed is None or control.failed.turn_id != status.turn_id:
         return Rejection("later_turn_started", "a later turn has started since; submit the task anew")
     if control.closed or context.session.closed:

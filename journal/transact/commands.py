@@ -70,9 +70,18 @@ def thread_command(
     Raises:
         Undo: the command is rejected and nothing at all is to be written.
     """
-    locked = yield from _locked(key, command)
+    locked = yield from lock_for(key, command)
     if locked.session.deleted:
         raise Undo(rejected(command, UNKNOWN_SESSION))
+    return (yield from carry_out(locked, command, terms, base))
+
+
+def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentState | None = None) -> Script[Done]:
+    """Carry out a client's command on a thread that is locked, of a session that was not deleted.
+
+    Raises:
+        Undo: the command is rejected and nothing at all is to be written.
+    """
     known = yield from remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
@@ -121,7 +130,12 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     return Done(receipt)
 
 
-def _locked(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
+def lock_for(key: ThreadKey, command: ClientCommand) -> Script[Locked]:
+    """The thread, locked for a client's command; made first, if the command may open it.
+
+    Raises:
+        Undo: there is no such session or thread.
+    """
     locked = yield from lock_in_session(key)
     if locked is not None:
         return locked

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from turnwright.journal.canonical import digest_of, encode
-from turnwright.journal.commands import ClientCommand, Receipt, Rejection
+from turnwright.journal.commands import ClientCommand, Receipt, Rejection, Submit
 from turnwright.journal.script import Script, first
 
 _NOT_CONTENT = frozenset({"request_id", "principal"})
@@ -25,8 +25,13 @@ def remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
     row = yield from first("find_request", log_id, command.request_id)
     if row is None:
         return None
-    if row[0] == type(command).__name__ and row[1] == _content(command):
+    if row[0] == _kind(command) and row[1] == content_digest(command):
         return Receipt(**(json.loads(bytes(row[2])) | {"duplicate": True}))
+    return reused(command)
+
+
+def reused(command: ClientCommand) -> Receipt:
+    """The receipt of a command whose request id was used for another one."""
     reason = f"request id {command.request_id!r} was used for another command; use a new id for a new request"
     return rejected(command, Rejection("request_id_reused", reason))
 
@@ -34,7 +39,7 @@ def remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
 def remember(log_id: int, command: ClientCommand, receipt: Receipt) -> Script[None]:
     """Keep what was asked for and the receipt it got."""
     body = encode(asdict(receipt))
-    yield from first("insert_request", log_id, command.request_id, type(command).__name__, _content(command), body)
+    yield from first("insert_request", log_id, command.request_id, _kind(command), content_digest(command), body)
 
 
 def rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) -> Receipt:
@@ -49,10 +54,20 @@ def rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) ->
     )
 
 
-def _content(command: ClientCommand) -> str:
-    """What the command asks for; who asks and under which id are not part of it."""
-    given = {f.name: value for f in fields(command) if (value := getattr(command, f.name)) != _default(f)}
-    return digest_of({name: _plain(value) for name, value in given.items() if name not in _NOT_CONTENT})
+def content_digest(command: ClientCommand) -> str:
+    """Of what the command asks for; who asks and under which id are not part of it."""
+    return digest_of({name: value for name, value in given(command).items() if name not in _NOT_CONTENT})
+
+
+def given(command: ClientCommand) -> dict[str, Any]:
+    """The command as JSON, without what it leaves at its default."""
+    values = {f.name: value for f in fields(command) if (value := getattr(command, f.name)) != _default(f)}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _kind(command: ClientCommand) -> str:
+    """A submit is the same request whether it was enlisted or not."""
+    return Submit.__name__ if isinstance(command, Submit) else type(command).__name__
 
 
 def _default(field: Field[Any]) -> object:

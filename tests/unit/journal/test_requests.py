@@ -6,7 +6,7 @@ import pytest
 
 from turnwright.journal.commands import Submit
 from turnwright.journal.messages import Message, Text, user
-from turnwright.journal.transact.requests import _content
+from turnwright.journal.transact.requests import content_digest
 
 SUBMIT = Submit(request_id="r", turn_id="t", input=user("hello"))
 
@@ -20,8 +20,9 @@ class LaterSubmit(Submit):
 
 def test_a_field_that_is_added_later_leaves_old_requests_the_same() -> None:
     later = LaterSubmit(request_id="r", turn_id="t", input=user("hello"))
-    assert _content(later) == _content(SUBMIT)
-    assert _content(LaterSubmit(request_id="r", turn_id="t", input=user("hello"), priority=1)) != _content(SUBMIT)
+    urgent = LaterSubmit(request_id="r", turn_id="t", input=user("hello"), priority=1)
+    assert content_digest(later) == content_digest(SUBMIT)
+    assert content_digest(urgent) != content_digest(SUBMIT)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_a_field_that_is_added_later_leaves_old_requests_the_same() -> None:
     ],
 )
 def test_who_asks_and_what_is_said_by_default_make_no_difference(same: Submit) -> None:
-    assert _content(same) == _content(SUBMIT)
+    assert content_digest(same) == content_digest(SUBMIT)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +47,4 @@ def test_who_asks_and_what_is_said_by_default_make_no_difference(same: Submit) -
     ],
 )
 def test_whatever_is_asked_for_differently_is_another_request(other: Submit) -> None:
-    assert _content(other) != _content(SUBMIT)
+    assert content_digest(other) != content_digest(SUBMIT)

@@ -56,6 +56,11 @@ def queued() -> Scene:
     return Scene(KEY, MINE, ThreadControl(queued=1), SessionControl(), MINE, now_us=NOW, last_at_us=NOW)
 
 
+def enlisted() -> Scene:
+    status = MINE.model_copy(update={"revision": 0, "queued_at_us": NOW - 12 * S})
+    return Scene(KEY, status, ThreadControl(), SessionControl(), now_us=NOW, enlisted=True)
+
+
 def active(status: TurnStatus, pause: PauseFlag | None = None, **parts: object) -> Scene:
     turn = ActiveTurn.model_validate({"status": status, **parts})
     control = ThreadControl(opened=True, active=turn, pause=pause or PauseFlag())
@@ -119,7 +124,10 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         "finished",
         "failed 1 min 30 s ago (max_steps: too many); `retry` puts",
     ),
-    ("failed earlier", ended("failed", code="internal"), [], "finished", "a later turn has started"),
+    ("failed earlier", ended("failed", code="internal", started_at_us=NOW), [], "finished", "a later turn has started"),
+    ("never queued", ended("failed", code="busy"), [], "finished", "(busy); it never started, so submit it anew"),
+    ("enlisted", enlisted(), [ALIVE], "enlisted", "submitted 12 s ago in a transaction of its caller"),
+    ("enlisted, nobody there", enlisted(), [DEAD], "no_worker", "No worker is alive to queue it"),
     (
         "session cancelled",
         replace(queued(), session=SessionControl(cancelled_seq=5)),

@@ -1,0 +1,131 @@
+"""The loop that queues what callers submitted in transactions of their own, as soon as these are committed.
+
+Rule: it decides nothing. One worker leads, others look only while that one is frozen, and several at once do no harm.
+The store tells the leader of each commit; what was told to nobody is found by looking once a second. A wake-up that
+cannot be given is the sweeper's to give.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+
+import structlog
+
+from turnwright.journal.driver import Driver, Subscription
+from turnwright.journal.enlisted import take_in
+from turnwright.journal.errors import JournalError, StoreUnavailable
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.enlisting import TOPIC, find_inbox
+from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.actor import Looper
+from turnwright.worker.lead import Lead
+
+LEAD = "inbox"
+LEASE_S = 3.0
+BEATS_PER_LEASE = 3
+PAUSE_S = 0.01
+LOOK_INTERVAL_S = 1.0
+PAGE_ROWS_MAX = 100
+TAKEN_OF_A_THREAD_MAX = 100
+ROUND_S_MAX = 1.0
+WAKE_TIMEOUT_S = 3.0
+SAID_MAX = 1_000
+
+log = structlog.get_logger(__name__)
+
+
+class Inbox(Looper):
+    """Takes in what is enlisted while it leads, or while the leader is frozen.
+
+    Args:
+        driver: the journal's store.
+        wake: wakes a thread.
+        terms: gives how the journal judges who is gone, with this process's presence of the moment.
+    """
+
+    def __init__(
+        self, driver: Driver, wake: Callable[[ThreadKey], Awaitable[None]], terms: Callable[[], Terms]
+    ) -> None:
+        super().__init__("inbox", PAUSE_S)
+        self.lead = Lead(driver, LEAD, LEASE_S)
+        self._driver = driver
+        self._wake = wake
+        self._terms = terms
+        self._watching: Subscription | None = None
+        self._after = 0
+        self._led_until_s = 0.0
+        self._said: set[tuple[str, str]] = set()
+
+    async def end(self) -> None:
+        """Let another lead."""
+        await self._stop_watching()
+        await self.lead.release()
+
+    async def round(self) -> None:
+        """Take in what is there, then wait for more."""
+        if not await self._acts():
+            await self._stop_watching()
+            await asyncio.sleep(LOOK_INTERVAL_S)
+            return
+        if self._watching is None:
+            self._watching = await self._driver.watch({TOPIC}).__aenter__()
+        if not await self._take_in_all():
+            await self._watching.changed(LOOK_INTERVAL_S)
+
+    async def _acts(self) -> bool:
+        """Whether this one takes in. Who leads need not say so with each commit it hears of."""
+        if not self.lead.held or time.monotonic() >= self._led_until_s:
+            self._led_until_s = time.monotonic() + LEASE_S / BEATS_PER_LEASE
+            return await self.lead.role() != "follower"
+        return True
+
+    async def _stop_watching(self) -> None:
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            await watching.__aexit__(None, None, None)
+
+    async def _take_in_all(self) -> bool:
+        """Go on from where the last round stopped, for about a second; whether there is more."""
+        until_s = time.monotonic() + ROUND_S_MAX
+        more = False
+        while True:
+            page = await self._driver.read(partial(find_inbox, self._after, PAGE_ROWS_MAX))
+            counts = {key: await self._take_in(key) for key in page.keys}
+            more = more or TAKEN_OF_A_THREAD_MAX in counts.values()
+            await self._wake_all([key for key, count in counts.items() if count])
+            self._after = page.after or 0
+            if not self._after:
+                return more
+            if time.monotonic() > until_s:
+                return True
+            await self.lead.keep()
+
+    async def _take_in(self, key: ThreadKey) -> int:
+        """One thread that cannot be read must not keep the others waiting."""
+        try:
+            return await take_in(self._driver, key, self._terms(), TAKEN_OF_A_THREAD_MAX)
+        except StoreUnavailable:
+            raise
+        except JournalError as error:
+            self._say(key.canonical, str(error))
+            return 0
+
+    async def _wake_all(self, keys: Collection[ThreadKey]) -> None:
+        try:
+            async with asyncio.timeout(WAKE_TIMEOUT_S):
+                results = await asyncio.gather(*map(self._wake, keys), return_exceptions=True)
+        except TimeoutError:
+            results = [TimeoutError("Temporal does not answer")]
+        errors = [str(result) or type(result).__name__ for result in results if isinstance(result, BaseException)]
+        if errors:
+            log.warning("wake_not_sent", error=errors[0], effect="the sweeper does it later")
+
+    def _say(self, thread: str, error: str) -> None:
+        """Once, not with every look."""
+        if (thread, error) in self._said:
+            return
+        if len(self._said) >= SAID_MAX:
+            self._said.clear()
+        self._said.add((thread, error))
+        log.error("enlisted_not_taken", thread=thread, error=error)
