@@ -68,7 +68,7 @@ class Access:
         """
         receipt = await self._execute(key, command)
         if receipt.status == "rejected":
-            return checked(receipt, check=check)
+            return checked(receipt, check=check, key=key)
         self.wakes.send(key)
         return receipt
 
@@ -81,7 +81,7 @@ class Access:
         """
         store_enlisting.schema_of(self.journal)
         ask = await statements_of(connection)
-        return checked(await store_enlisting.enlist(self.journal, key, command, ask), check=check)
+        return checked(await store_enlisting.enlist(self.journal, key, command, ask), check=check, key=key)
 
     async def resume(
         self,
@@ -100,7 +100,7 @@ class Access:
             if receipt.code != "stale_revision":
                 break
             receipt = await self.command(key, build(await current()), check=False)
-        return checked(receipt, check=check)
+        return checked(receipt, check=check, key=key)
 
     async def _execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
         """Try twice: a connection that died with a restarted server is only found out by using it."""
@@ -115,8 +115,8 @@ class Access:
             raise
 
 
-def checked(receipt: Receipt, *, check: bool) -> Receipt:
-    """The receipt, unless it is a rejection that shall be raised."""
+def checked(receipt: Receipt, *, check: bool, key: ThreadKey | SessionKey | None = None) -> Receipt:
+    """The receipt, unless it is a rejection that shall be raised; `key` is what the command was for."""
     if check and receipt.status == "rejected":
-        raise CommandRejected(receipt)
+        raise CommandRejected(receipt, key)
     return receipt

@@ -39,6 +39,7 @@ from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen
 from turnwright.journal.turn_status import Phase
+from turnwright.journal.why import known_agents
 
 if TYPE_CHECKING:
     from temporalio.client import Client as TemporalClient
@@ -247,6 +248,10 @@ class Client(Answering):
         """
         turn = self.turn_of(await self.interaction(interaction_id))
         return await turn.respond(interaction_id, resolution, answer, **how)
+
+    async def agents(self) -> frozenset[str] | None:
+        """The agents that live workers know; None when one of these does not say, or not all of its own."""
+        return known_agents(await self._journal.driver.presences())
 
     async def sessions(
         self, *, user: str | EllipsisType | None = ..., after: str | None = None, limit: int = 50

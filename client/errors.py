@@ -22,24 +22,26 @@ from turnwright.journal.turn_status import cancel_words
 
 
 class CommandRejected(errors.CommandRejected):
-    """A command that may not happen now; nothing was changed."""
+    """A command that may not happen now; nothing was changed. `key`: what it was for."""
 
-    def __init__(self, receipt: Receipt) -> None:
-        super().__init__(receipt.code or "rejected", receipt.reason or "the command was rejected")
+    def __init__(self, receipt: Receipt, key: ThreadKey | SessionKey | None = None) -> None:
+        super().__init__(receipt.code or "rejected", _reason(receipt, key))
         self.receipt = receipt
+        self.key = key
 
 
 class NotFound(TurnwrightError, LookupError):
     """There is no such session, thread, turn or question, or it belongs to somebody else."""
 
-    def __init__(self, what: str, name: str) -> None:
+    def __init__(self, what: str, name: str, key: ThreadKey | SessionKey | None = None) -> None:
         super().__init__(f"there is no {what} {name}")
         self.what = what
+        self.key = key
 
     @classmethod
     def session(cls, key: SessionKey) -> NotFound:
         """No such session."""
-        return cls("session", _of_user(key.session, key))
+        return cls("session", _of_user(key.session, key), key)
 
     @classmethod
     def enlisted(cls, turn_id: str) -> NotFound:
@@ -49,7 +51,7 @@ class NotFound(TurnwrightError, LookupError):
     @classmethod
     def thread(cls, key: ThreadKey) -> NotFound:
         """No such thread."""
-        return cls("thread", f"{key.thread} of {key.agent} in session {_of_user(key.session, key)}")
+        return cls("thread", _thread(key), key)
 
 
 class TurnEnded(TurnwrightError):
@@ -82,6 +84,20 @@ class TurnCancelled(TurnEnded):
 
 class WaitTimeout(TurnwrightError, TimeoutError):
     """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""
+
+
+def _reason(receipt: Receipt, key: ThreadKey | SessionKey | None) -> str:
+    """Why it was rejected; what is not there is named, since a mistyped id is found by reading it again."""
+    match receipt.code, key:
+        case "unknown_session", SessionKey() | ThreadKey():
+            return f"there is no session {_of_user(key.session, key)}; create it first"
+        case "unknown_thread", ThreadKey():
+            return f"there is no thread {_thread(key)}; a turn that is submitted to it makes it"
+    return receipt.reason or "the command was rejected"
+
+
+def _thread(key: ThreadKey) -> str:
+    return f"{key.thread} of {key.agent} in session {_of_user(key.session, key)}"
 
 
 def _of_user(name: str, key: SessionKey | ThreadKey) -> str:

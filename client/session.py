@@ -136,7 +136,7 @@ class Session:
         request_id, principal, reason = self._access.said(how)
         command = DeleteSession(request_id=request_id, principal=principal, reason=reason)
         deleted = await delete_session(self._access.journal, self.key, command)
-        checked(deleted.receipt, check=how.get("check", True))
+        checked(deleted.receipt, check=how.get("check", True), key=self.key)
         return deleted
 
     async def status(self) -> SessionSeen:

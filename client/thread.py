@@ -30,7 +30,7 @@ from turnwright.journal.messages import Message
 
 
 class Thread(ThreadAdmin, ThreadTasks):
-    """One agent's context in a session. It comes into being with its first turn, injection or pause."""
+    """One agent's context in a session. It comes into being with its first turn or injection."""
 
     async def submit(
         self,

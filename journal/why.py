@@ -5,7 +5,7 @@ Rule: it asks `plan`, as a run would, so nothing that can hold a turn is missing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -270,9 +270,9 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
     alive = [presence for presence in presences if presence.liveness.state == "alive"]
     if not alive:
         return Why("no_worker", f"No worker is alive to {next_}; start one with `turnwright worker`.")
-    agents = [_agents(presence) for presence in alive]
-    if all(known is not None and scene.key.agent not in known for known in agents):
-        others = ", ".join(sorted({name for known in agents for name in known or ()})) or "none"
+    known = known_agents(alive)
+    if known is not None and scene.key.agent not in known:
+        others = ", ".join(sorted(known)) or "none"
         text = f"No live worker knows the agent {scene.key.agent} to {next_}; the agents they know: {others}."
         return Why("agent_unknown", text)
     quiet_us = scene.now_us - scene.last_at_us
@@ -282,8 +282,14 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
     return Why("due", f"{text}.", scene.last_at_us)
 
 
+def known_agents(presences: Iterable[Presence]) -> frozenset[str] | None:
+    """The agents that live workers know; None: one of them does not say, or not all of them."""
+    told = [_agents(presence) for presence in presences if presence.liveness.state == "alive"]
+    known = [agents for agents in told if agents is not None]
+    return frozenset[str]().union(*known) if len(known) == len(told) else None
+
+
 def _agents(presence: Presence) -> frozenset[str] | None:
-    """The agents a worker says it knows; None: it does not say, or not all of them."""
     agents = presence.info.get("agents")
     if not isinstance(agents, list | tuple) or len(agents) >= AGENTS_TOLD_MAX:
         return None

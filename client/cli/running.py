@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 import typer
 
+from turnwright.client.cli.hints import add_hint
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
 from turnwright.client.errors import NotFound, TurnEnded, TurnFailed, WaitTimeout
@@ -60,7 +61,11 @@ class Runner:
 
     async def _connected(self, command: Command, screen: Screen) -> None:
         async with Client.connect(self._settings()) as client:
-            await command(client, screen)
+            try:
+                await command(client, screen)
+            except (CommandRejected, NotFound) as error:
+                await add_hint(error, client)
+                raise
             await flush(client, screen)
 
 

@@ -16,6 +16,7 @@ from turnwright.client.cli.budgets import (
     BudgetWallTime,
     budget_given,
 )
+from turnwright.client.cli.hints import agent_hint
 from turnwright.client.cli.options import Json, Reason, RequestId, ThreadName, Timeout, User, how
 from turnwright.client.cli.running import Runner, flush
 from turnwright.client.cli.screen import Screen
@@ -88,6 +89,9 @@ class SubmitCommand:
                 text, if_busy=if_busy, on_failure=on_failure, budget=budget, **how(reason, request_id)
             )
             _accepted(turn, screen, follow_it=follow_it)
+            unknown = await agent_hint(agent, client)
+            if unknown is not None:
+                screen.note(f"{unknown} (the turn waits; `turnwright turn cancel {turn.id}` takes it back)")
             if follow_it:
                 await flush(client, screen)
                 await follow(turn, screen, timeout)

@@ -23,6 +23,7 @@ from turnwright.journal.shown import shown_status
 from turnwright.journal.transact.overview import ThreadSeen
 
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="The material.")]
+Create = Annotated[bool, typer.Option("--create", help="Begin the thread with it if there is none yet.")]
 Mode = Annotated[CloseMode, typer.Option("--mode", help="Finish the queue, or cancel it.")]
 
 
@@ -103,7 +104,7 @@ class ThreadCommands:
         place = (user, session, agent, thread)
         self._command(place, lambda found: found.cancel(**how(reason, request_id)), as_json=as_json)
 
-    def inject(
+    def inject(  # noqa: PLR0913 - one for each option
         self,
         session: SessionName,
         agent: Agent,
@@ -111,13 +112,20 @@ class ThreadCommands:
         *,
         thread: ThreadName = MAIN_THREAD,
         user: User = None,
+        create: Create = False,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
     ) -> None:
         """Give a thread material that whatever runs next sees; it starts nothing."""
         place = (user, session, agent, thread)
-        self._command(place, lambda found: found.inject(text, **how(reason, request_id)), as_json=as_json)
+
+        async def inject(found: Thread) -> Receipt:
+            if not create:
+                await found.status()
+            return await found.inject(text, **how(reason, request_id))
+
+        self._command(place, inject, as_json=as_json)
 
     def close(
         self,

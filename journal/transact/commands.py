@@ -13,7 +13,6 @@ from turnwright.journal.commands import (
     CreateSession,
     Inject,
     LoggedCommand,
-    PauseThread,
     Receipt,
     Rejection,
     SetSessionBudget,
@@ -43,7 +42,7 @@ from turnwright.journal.transact.rows import (
 from turnwright.journal.transact.spending import follow_budget
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
-OPENING = (Submit, Inject, PauseThread)
+OPENING = (Submit, Inject)
 
 
 class Undo(Exception):
