@@ -8,11 +8,12 @@ first, not when somebody answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 from jsonschema import FormatChecker, exceptions
@@ -26,6 +27,10 @@ SCHEMA_BYTES_MAX: Final = 64 * 1024
 SCHEMA_NODES_MAX: Final = 1_000
 SCHEMA_LEVELS_MAX: Final = 30
 REFERENCES_FOLLOWED_MAX: Final = 2_000
+# What validating may take: a keyword on a value is one step, and so are each problem and 500 values it lists.
+STEPS_MAX: Final = 50_000
+LISTED_A_STEP: Final = 500
+PATTERNS_MAX: Final = 50
 ANSWER_BYTES_MAX: Final = 256 * 1024
 ANSWER_NODES_MAX: Final = 1_000
 PATTERN_CHARACTERS_MAX: Final = 500
@@ -36,6 +41,8 @@ DIALECTS: Final = (
     "https://json-schema.org/draft/2019-09/schema",
     "http://json-schema.org/draft-07/schema",
 )
+
+Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Any]
 
 _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
 _LISTED = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -67,6 +74,10 @@ class _Endless(Exception):
     """Validating takes too many references, or too deep ones."""
 
 
+class _TooMuch(Exception):
+    """Validating takes too many steps."""
+
+
 def check_schema(schema: object) -> str | None:
     """Why this cannot be the schema of a question, in a sentence; None when it can."""
     try:
@@ -90,12 +101,15 @@ def problems(schema: Mapping[str, Any], value: object) -> list[str]:
         said = list(dict.fromkeys(_said(_body(schema), value)))
     except _Endless:
         return ["is nested too deeply"]
+    except _TooMuch:
+        return ["is too much for what the schema compares it with; give less at once"]
     more = len(said) - PROBLEMS_MAX
     return said[:PROBLEMS_MAX] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _said(body: Mapping[str, Any], value: object) -> list[str]:
     _FOLLOWED.set(0)
+    _STEPS.set(0)
     try:
         errors = _Validator(body, format_checker=_FORMATS).iter_errors(value)
         return [words for error in errors for words in in_words(error)]
@@ -112,6 +126,7 @@ def _checked(schema: object) -> None:
         raise _Refused(f"$schema must be left out or be {DIALECTS[0]}")
     body = _body(schema)
     _count(body, body, 0, SCHEMA_NODES_MAX)
+    _check_patterns(body)
     try:
         Draft202012Validator.check_schema(body)
         _said(body, {})
@@ -119,6 +134,8 @@ def _checked(schema: object) -> None:
         raise _Refused(f"the schema is not valid: {'; '.join(in_words(error))}") from None
     except _Endless:
         raise _Refused("the schema's references lead back to themselves without end") from None
+    except _TooMuch:
+        raise _Refused(f"the schema takes more than {STEPS_MAX:,} steps to check an empty answer") from None
 
 
 def _body(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,15 +163,28 @@ def _check_keywords(schema: Mapping[str, Any]) -> None:
     for name in schema:
         if name in _REFUSED:
             raise _Refused(f"a question's schema cannot use {name}")
-    pattern = schema.get("pattern")
-    if pattern is None:
-        return
+    pattern = schema.get("pattern", "")
     if not isinstance(pattern, str) or len(pattern) > PATTERN_CHARACTERS_MAX:
         raise _Refused(f"pattern must be text of at most {PATTERN_CHARACTERS_MAX} characters")
-    try:
-        _matcher(pattern)
-    except SchemaError:
-        raise _Refused(f"the pattern {pattern!r} cannot be used: no look-around, no back-references") from None
+
+
+def _check_patterns(body: Mapping[str, Any]) -> None:
+    """Check that the patterns can be used; each may take megabytes and a tenth of a second to be read."""
+    patterns = set(_patterns(body))
+    if len(patterns) > PATTERNS_MAX:
+        raise _Refused(f"the schema has too many patterns: at most {PATTERNS_MAX} different ones")
+    for pattern in sorted(patterns):
+        try:
+            _matcher(pattern)
+        except SchemaError:
+            raise _Refused(f"the pattern {pattern!r} cannot be used: no look-around, no back-references") from None
+
+
+def _patterns(schema: object) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        yield from [schema["pattern"]] if "pattern" in schema else []
+        for part in _parts(schema):
+            yield from _patterns(part)
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[object]:
@@ -200,9 +230,31 @@ def _more_nodes(value: object, nodes_max: int) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2 * PATTERNS_MAX)
 def _matcher(pattern: str) -> SchemaValidator:
     return SchemaValidator(core_schema.str_schema(pattern=pattern))
+
+
+def _stepping(keyword: Keyword) -> Keyword:
+    """The keyword, counting what it takes; what it cannot compute with does not fit."""
+
+    def step(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON values
+        _take(1 + (len(wanted) // LISTED_A_STEP if isinstance(wanted, list | dict) else 0))
+        try:
+            for error in keyword(validator, wanted, value, schema) or ():
+                _take(1)
+                yield error
+        except OverflowError:
+            yield exceptions.ValidationError("is too large a number")
+
+    return step
+
+
+def _take(steps: int) -> None:
+    taken = _STEPS.get() + steps
+    if taken > STEPS_MAX:
+        raise _TooMuch
+    _STEPS.set(taken)
 
 
 def _reference(validator: Any, reference: str, value: object, schema: object) -> Iterator[Any]:  # noqa: ANN401
@@ -222,11 +274,54 @@ def _pattern(_: object, pattern: str, value: object, __: object) -> Iterator[exc
         yield exceptions.ValidationError(f"{value!r} does not match {pattern!r}")
 
 
+def _required(_: object, names: list[str], value: object, __: object) -> Iterator[exceptions.ValidationError]:
+    """One error for all that is missing: its words name them all."""
+    if isinstance(value, dict) and not set(names) <= set(value):
+        yield exceptions.ValidationError("is not complete")
+
+
+def _enum(_: object, listed: list[Any], value: object, __: object) -> Iterator[exceptions.ValidationError]:
+    if encode(_number_as_is(value)) not in _each_encoded(encode(listed)):
+        yield exceptions.ValidationError("is none of those listed")
+
+
+def _unique(_: object, wanted: object, value: object, __: object) -> Iterator[exceptions.ValidationError]:
+    if wanted and isinstance(value, list) and len({encode(_number_as_is(item)) for item in value}) < len(value):
+        yield exceptions.ValidationError("has the same entry twice")
+
+
+@lru_cache(maxsize=16)
+def _each_encoded(listed: bytes) -> frozenset[bytes]:
+    return frozenset(encode(_number_as_is(item)) for item in json.loads(listed))
+
+
+def _number_as_is(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The value with whole numbers written in one way: 1.0 is 1."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_number_as_is(item) for item in value]
+        case dict():
+            return {name: _number_as_is(item) for name, item in value.items()}
+        case _:
+            return value
+
+
 def _is_time_stamp(value: object) -> bool:
     return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
 
 
 _FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
 _FORMATS.checks("date-time", raises=ValueError)(_is_time_stamp)
-_Validator = extend(Draft202012Validator, {"pattern": _pattern, "$ref": _reference})  # type: ignore[no-untyped-call]
+_OWN: Final[Mapping[str, Keyword]] = {
+    "$ref": _reference,
+    "enum": _enum,
+    "pattern": _pattern,
+    "required": _required,
+    "uniqueItems": _unique,
+}
+_KEYWORDS = {name: _stepping(how) for name, how in {**Draft202012Validator.VALIDATORS, **_OWN}.items()}
+_Validator = extend(Draft202012Validator, _KEYWORDS)  # type: ignore[no-untyped-call]
 _FOLLOWED: ContextVar[int] = ContextVar("references_followed", default=0)
+_STEPS: ContextVar[int] = ContextVar("steps_taken", default=0)

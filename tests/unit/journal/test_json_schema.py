@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from turnwright.journal.json_schema import ANSWER_NODES_MAX, PROBLEMS_MAX, check_schema, problems
+from turnwright.journal.json_schema import ANSWER_NODES_MAX, PATTERNS_MAX, PROBLEMS_MAX, check_schema, problems
 from turnwright.journal.json_schema_words import WORDS_CHARACTERS_MAX
 
 JSON = st.recursive(
@@ -142,3 +142,69 @@ def test_formats_are_checked() -> None:
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}}
     assert problems(schema, {"at": "2026-01-01T10:00:00Z"}) == []
     assert problems(schema, {"at": "2026-01-01"}) == ["at: must be a date-time"]
+
+
+def listed(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"items": schema}}}
+
+
+TOO_MUCH = ["is too much for what the schema compares it with; give less at once"]
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        {"allOf": [{"type": "string"}] * 900},
+        {"anyOf": [{"const": n} for n in range(900)]},
+        {"dependentRequired": {"b": [f"n{n}" for n in range(5_000)]}},
+    ],
+)
+def test_an_answer_is_compared_with_a_limited_number_of_things(each: dict[str, Any]) -> None:
+    assert check_schema(listed(each)) is None
+    assert problems(listed(each), {"a": [{"b": 1}] * 400}) == TOO_MUCH
+
+
+def test_a_long_list_of_what_forms_are_made_of_is_no_problem() -> None:
+    each = {"type": "integer", "minimum": 0, "maximum": 9_999, "enum": list(range(10_000))}
+    assert problems(listed(each), {"a": list(range(ANSWER_NODES_MAX - 3))}) == []
+
+
+def test_thousands_of_missing_values_are_told_at_once() -> None:
+    schema = {"type": "object", "required": [f"n{n}" for n in range(5_000)]}
+    assert check_schema(schema) is None
+    assert problems(schema, {}) == [*(f"n{n} is missing" for n in range(PROBLEMS_MAX)), "and 4980 more"]
+
+
+@pytest.mark.parametrize(("of", "value"), [(0.5, 2**13_000), (2**13_000, 0.5)])
+def test_a_number_too_large_to_be_divided_does_not_fit(of: float, value: float) -> None:
+    assert problems({"properties": {"a": {"multipleOf": of}}}, {"a": value})
+
+
+def test_a_schema_has_a_limited_number_of_patterns() -> None:
+    def with_patterns(count: int) -> dict[str, Any]:
+        return {"properties": {f"a{n}": {"items": {"pattern": f"^{n}$"}} for n in range(count)}}
+
+    assert check_schema(with_patterns(PATTERNS_MAX)) is None
+    assert check_schema(with_patterns(PATTERNS_MAX + 1)) == (
+        f"the schema has too many patterns: at most {PATTERNS_MAX} different ones"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fits"),
+    [
+        ({"enum": [1, [2, {"b": 3.0}]]}, 1.0, True),
+        ({"enum": [1, [2, {"b": 3.0}]]}, [2.0, {"b": 3}], True),
+        ({"enum": [1]}, True, False),
+        ({"enum": [0.5, "1", None]}, 1, False),
+        ({"uniqueItems": True}, [1, True, "1", [1], None], True),
+        ({"uniqueItems": True}, [{"b": 1, "c": 2}, {"c": 2.0, "b": 1}], False),
+        ({"uniqueItems": False}, [1, 1], True),
+    ],
+)
+def test_values_are_the_same_as_json_says_and_not_as_python_does(
+    schema: dict[str, Any],
+    value: object,
+    fits: bool,
+) -> None:
+    assert (problems({"properties": {"a": schema}}, {"a": value}) == []) is fits
