@@ -16,6 +16,7 @@ from turnwright.journal.commands import (
     Submit,
 )
 from turnwright.journal.driver import Driver
+from turnwright.journal.entries import EntryErased
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Text, ToolCall, Usage, user
 from turnwright.journal.store import Journal
@@ -159,7 +160,8 @@ async def test_an_erased_entry_still_verifies_and_says_who_erased_it(
     assert [finding for proof in proofs.values() for finding in proof.findings] == []
     assert proofs[MAIN.canonical].erased == 1
     [erased] = [entry for entry in await lived_in.entries(MAIN) if entry.type == "entry.erased"]
-    assert erased.payload.erased_seq == seq  # type: ignore[attr-defined]
+    assert isinstance(erased.payload, EntryErased)
+    assert (erased.payload.erased_seq, erased.payload.principal, erased.payload.reason) == (seq, "alice", "asked to")
 
 
 async def test_an_erased_large_entry_leaves_no_bytes_behind(lived_in: Journal, driver: Driver, sql: Sql) -> None:

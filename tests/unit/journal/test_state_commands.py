@@ -252,6 +252,7 @@ def test_a_cleared_context_is_empty_and_everything_else_is_kept() -> None:
     scene = answered()
     must(scene.do(BeginTask(objective="sell")))
     must(scene.permit(rules("deny", "send")))
+    must(scene.update(tools=["more"], plan={"active": True, "document": "first look"}))
     before, entries = scene.machine.state, list(scene.machine.entries)
     must(scene.clear())
     after = scene.machine.state
