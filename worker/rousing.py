@@ -1,8 +1,10 @@
 """How a thread that nobody carries on is brought back, as requests to Temporal.
 
-Rule: first the sticky queue of its workflows is reset, then they are woken: a task that sits on the queue of a
+Rule: first the sticky queue of its workflows is reset, then they are woken: a task that got onto the queue of a
 dead worker waits there whatever is done later. A workflow is replaced only if Temporal says that nothing of
-it is under way: one whose tasks wait for a free worker would, replaced again and again, never have its turn.
+it is under way: one whose tasks wait for a free worker would, replaced again and again, never have its turn. Once,
+after a worker died, a task that does not move within a second counts as the dead one's: it was taken, or stands on the
+sticky queue, and Temporal would wait for it until a timeout.
 """
 
 import asyncio
@@ -15,7 +17,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import structlog
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import PendingWorkflowTaskState, WorkflowExecutionStatus
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.api.workflowservice.v1 import (
     DescribeWorkflowExecutionRequest,
     DescribeWorkflowExecutionResponse,
@@ -74,22 +76,22 @@ class TemporalRouser:
     async def rouse(self, suspect: Suspect) -> SecondLook | None:
         """Reset, wake, and from the third useless wake-up on replace what is wedged."""
         useless = suspect.wakes > USELESS_WAKES_MAX and suspect.counted
-        held: dict[str, int] = {}
+        tasks: dict[str, bytes] = {}
         with _told():
             try:
-                held = await self._held(suspect) if suspect.urgent else {}
+                tasks = await self._tasks(suspect) if suspect.urgent else {}
                 await (self.revive(suspect) if useless else self._wake(suspect))
             except RPCError as error:
                 if error.status in AWAY:
                     raise
                 log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
-        return partial(self._replace_held, suspect, held) if held else None
+        return partial(self._start_stuck_over, suspect, tasks) if tasks else None
 
-    async def _replace_held(self, suspect: Suspect, held: dict[str, int]) -> None:
-        """A task that is held as before is the dead worker's: Temporal would wait for it until its timeout."""
+    async def _start_stuck_over(self, suspect: Suspect, tasks: dict[str, bytes]) -> None:
+        """A task that stands as it stood is the dead worker's: taken, or on its own queue, where no reset helps it."""
         with _told():
-            now = await self._held(suspect)
-            stuck = {workflow_id for workflow_id, since in held.items() if now.get(workflow_id) == since}
+            now = await self._tasks(suspect)
+            stuck = {workflow_id for workflow_id, task in tasks.items() if now.get(workflow_id) == task}
             if stuck:
                 await self._start_over(suspect, stuck)
 
@@ -149,15 +151,14 @@ class TemporalRouser:
             done.append("turn_restarted")
         return done
 
-    async def _held(self, suspect: Suspect) -> dict[str, int]:
-        """Workflow tasks that a worker has taken and not answered, and when it took them."""
+    async def _tasks(self, suspect: Suspect) -> dict[str, bytes]:
+        """The workflow task that each of its workflows waits for, whether a worker has taken it or has yet to."""
         names = self._workflow_ids(suspect)
         found = await asyncio.gather(*map(self._describe, names))
-        tasks = {name: one.pending_workflow_task for name, one in zip(names, found, strict=True) if one is not None}
         return {
-            name: task.started_time.ToNanoseconds()
-            for name, task in tasks.items()
-            if task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
+            name: one.pending_workflow_task.SerializeToString(deterministic=True)
+            for name, one in zip(names, found, strict=True)
+            if one is not None and one.HasField("pending_workflow_task")
         }
 
     async def _condition(self, workflow_id: str) -> Condition:
