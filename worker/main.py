@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from turnwright.client.cli import register as register_client
+from turnwright.client.cli.usage import Commands
 from turnwright.worker.commands import demo, dev, journal, recover, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
 
@@ -25,6 +26,7 @@ def build_app() -> typer.Typer:
     """The command with everything in it."""
     invocation = Invocation()
     app = typer.Typer(
+        cls=Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         help="AI-agent conversations as durable workflows. Begin with `turnwright dev`.",

@@ -6,13 +6,14 @@ import typer
 
 from turnwright.client import ClientSettings
 from turnwright.client.cli import register
+from turnwright.client.cli.usage import Commands
 
 NOBODY_THERE = "127.0.0.1:9"  # the discard port: refused at once
 
 
 def application(journal_url: str) -> typer.Typer:
     """The commands on that journal, with no Temporal to be told."""
-    app = typer.Typer(pretty_exceptions_enable=False)
+    app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
     settings = ClientSettings(journal_url=journal_url, tenant="acme", temporal_address=NOBODY_THERE)
     register(app, lambda: settings)
     return app
