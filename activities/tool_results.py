@@ -63,6 +63,10 @@ def checked_ops(changed: Changed) -> tuple[ToolOp, ...]:
     for op in changed.ops:
         if isinstance(op, TRUSTED) or not isinstance(op, ToolOp):
             raise OutputRefused(f"the tool wants {type(op).__name__}, which no tool may do; nothing was changed")
+        try:
+            type(op).model_validate(op.model_dump(warnings=False))
+        except (ValueError, TypeError, AttributeError) as error:  # made without being checked: `model_construct`
+            raise OutputRefused(f"the tool wants a {type(op).__name__} that is none; nothing was changed") from error
     return changed.ops
 
 

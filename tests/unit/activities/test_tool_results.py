@@ -42,6 +42,7 @@ async def test_a_change_may_say_nothing_or_bring_a_file() -> None:
     [
         (Changed(DecideObjective(verdict="confirmed")), "wants DecideObjective, which no tool may do"),  # type: ignore[arg-type]
         (Changed("enter_plan"), "wants str, which no tool may do"),  # type: ignore[arg-type]
+        (Changed(WritePlan.model_construct(document=5)), "a WritePlan that is none"),  # type: ignore[arg-type]
         (Changed(*[EnterPlan()] * (OPS_MAX + 1)), "at most"),
         (Changed(EnterPlan(), says="x" * 2_000), "larger than"),
         (Changed(EnterPlan(), says=object()), "no JSON value"),
