@@ -86,9 +86,14 @@ class Ledger:
         """What the session's threads took, all of them."""
         return {name: self.thread[name] + amount for name, amount in self.elsewhere.model_dump().items()}
 
+    @property
+    def of_turn(self) -> Budget:
+        """The budget that holds for the active turn."""
+        return self.raised or self.own.get(self.active or "") or self.turns
+
     def _check(self, names: tuple[str, ...], session: SessionControl) -> None:
-        own = self.raised or self.own.get(self.active or "") or self.turns
-        for used, budget in ((self.turn, own), (self.thread, self.whole), (self.together, session.budget or NOBODY)):
+        together = (self.together, session.budget or NOBODY)
+        for used, budget in ((self.turn, self.of_turn), (self.thread, self.whole), together):
             over = used_up(budget, used, names)
             assert not over, f"an operation started though {over} is used up"
 

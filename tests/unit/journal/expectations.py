@@ -98,7 +98,8 @@ def _raise(scope: str, command: Respond, audit: Auditor, session: SessionControl
     if scope == "session":
         budget, used = session.budget, audit.ledger.together
     else:
-        budget = Budget.model_validate(command.answer.get("budget", {}))
-        used = audit.ledger.turn if scope == "turn" else audit.ledger.thread
+        ledger, named = audit.ledger, command.answer.get("budget")
+        used, now = (ledger.turn, ledger.of_turn) if scope == "turn" else (ledger.thread, ledger.whole)
+        budget = None if named is None else Budget.model_validate(now.model_dump() | named)
     over = () if budget is None else used_up(budget, used, audit.over[command.interaction_id])
     return "still_over_budget" if over else None
