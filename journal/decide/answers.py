@@ -6,7 +6,7 @@ would do. What the answer means is recorded in the same batch, so nothing depend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,10 +31,12 @@ from turnwright.journal.entries import (
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.json_schema import check_schema, problems
 from turnwright.journal.messages import Text
+from turnwright.journal.permissions.call import CallSeen
 from turnwright.journal.permissions.change import PermissionChange, changed
 from turnwright.journal.permissions.evaluate import forbidden
 from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.permissions.rules import parse_rule
+from turnwright.journal.permissions.suggest import suggestions
 from turnwright.journal.spending import budgets, spent, still_over
 from turnwright.journal.turn_status import TurnStatus
 
@@ -121,9 +123,9 @@ def _approve(given: Answered) -> Meaning:
         return wrong or NO_CALL
     edited = answer.get("arguments")
     refused = _unfit(given, call, edited)
-    rule = _rule_for(given, "allow")
-    if refused is not None or isinstance(rule, Rejection):
-        return refused or rule
+    rule = refused or _rule_for(given, call, "allow")
+    if isinstance(rule, Rejection):
+        return rule
     decided = _decided(given, call, "allow")
     if edited is not None:
         decided = decided.model_copy(update={"arguments": edited, "arguments_digest": digest_of(edited)})
@@ -135,7 +137,7 @@ def _deny(given: Answered) -> Meaning:
     wrong = _unknown_fields(answer, "message", "always")
     if wrong is not None or call is None:
         return wrong or NO_CALL
-    rule = _rule_for(given, "deny")
+    rule = _rule_for(given, call, "deny")
     if isinstance(rule, Rejection):
         return rule
     said = answer.get("message") or given.command.reason or DENIED_TEXT
@@ -159,38 +161,62 @@ def _unfit(given: Answered, call: CallOperation, edited: object) -> Rejection | 
     if edited is not None and not isinstance(edited, dict):
         return Rejection("invalid_arguments", "arguments are an object of names and values")
     spec = CallSpec.of_asked(call.effect, given.asked.get("spec"))
-    asked = given.asked.get("arguments", {})
-    arguments = asked if edited is None else edited
     # A tool may have a schema that is too free to be checked here; then its worker finds out.
     checkable = edited is not None and check_schema(spec.parameters) is None
     wrong = problems(spec.parameters, edited) if checkable else []
     if wrong:
         return Rejection("invalid_arguments", f"the arguments do not fit {call.name}: {'; '.join(wrong)}")
     control = given.context.control
-    same = {n: places for n, places in given.asked.get("resolved", {}).items() if arguments.get(n) == asked.get(n)}
-    facts = CallFacts.model_validate({"resolved": same})
-    verdict = forbidden(control.permissions, control.planning, seen(call.name, arguments, spec, facts))
+    verdict = forbidden(control.permissions, control.planning, _approved(given, call, edited))
     return None if verdict is None else Rejection("forbidden", refusal_text(verdict))
 
 
-def _rule_for(given: Answered, kind: str) -> list[Payload] | Rejection:
+def _approved(given: Answered, call: CallOperation, edited: Mapping[str, Any] | None) -> CallSeen:
+    """The call as it will run, with what is known of it; where a changed path leads its worker finds out."""
+    asked = given.asked.get("arguments", {})
+    arguments = asked if edited is None else edited
+    same = {n: places for n, places in given.asked.get("resolved", {}).items() if arguments.get(n) == asked.get(n)}
+    facts = CallFacts.model_validate({"resolved": same})
+    return seen(call.name, arguments, CallSpec.of_asked(call.effect, given.asked.get("spec")), facts)
+
+
+def _rule_for(given: Answered, call: CallOperation, kind: str) -> list[Payload] | Rejection:
     """The rule that `always` adds: the one it says, or the first that was suggested."""
     always = given.command.answer.get("always")
     if always is None or always is False:
         return []
     if always is not True and not isinstance(always, str):
         return Rejection("bad_rule", "always is true, or the rule as text, such as refund(amount=1*)")
-    suggested = given.asked.get("suggestions") or [given.call.name if given.call else "*"]
-    text = suggested[0] if always is True else always
     command = given.command
     if kind == "allow" and given.asked.get("why") not in (None, "default"):
         return Rejection("bad_rule", f"no allow rule would be heard: {given.asked['why']} comes before it and asks")
+    text = _suggested(given, call, kind) if always is True else always
+    if text is None:
+        return Rejection(
+            "bad_rule", f"nothing narrower than all calls of {call.name} is suggested; say the rule itself"
+        )
     try:
         rule = parse_rule(text, source=f"person:{command.principal}")
         permissions = changed(given.context.control.permissions, PermissionChange(add=((kind, rule),)))  # type: ignore[arg-type]
     except InvalidInput as error:
         return Rejection("bad_rule", str(error))
     return [PermissionsChanged(permissions=permissions, principal=command.principal, reason=command.reason)]
+
+
+def _suggested(given: Answered, call: CallOperation, kind: str) -> str | None:
+    """The first rule that was suggested; for arguments a person changed, what would be suggested for these.
+
+    Allowing all command lines, or all calls of a tool whose question is erased, is for a person to say in words.
+    """
+    texts: Sequence[str] = given.asked.get("suggestions") or ()
+    edited = given.command.answer.get("arguments")
+    if kind == "deny":
+        return texts[0] if texts else call.name
+    if edited is not None:
+        texts = suggestions(_approved(given, call, edited), given.context.control.permissions.working_directories)
+    spec = CallSpec.of_asked(call.effect, given.asked.get("spec"))
+    too_wide = not texts or (spec.command is not None and texts[0] == call.name)
+    return None if too_wide else texts[0]
 
 
 # -- questions of tools ----------------------------------------------------------------------------

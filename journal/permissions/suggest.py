@@ -22,7 +22,11 @@ SUGGESTIONS_MAX: Final = 5
 VALUE_CHARACTERS_MAX: Final = 80
 _NAMED_MAX = 2
 _NAME = re.compile(r"[^\W\d]\w*")
-_INTERPRETERS = frozenset({"awk", "find", "node", "perl", "php", "python", "python3", "ruby"})
+_INTERPRETERS = frozenset({
+    "awk", "bun", "deno", "find", "gawk", "lua", "make", "mawk", "node", "nodejs", "npx", "perl", "php", "pwsh",
+    "python", "ruby", "tclsh",
+})  # fmt: skip
+_VERSION = re.compile(r"[\d.]+$")
 
 
 def suggestions(call: CallSeen, directories: tuple[str, ...] | None = None) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ def _prefixes(call: CallSeen) -> Iterator[str]:
     if not commands:
         return
     program = program_of(commands[0][0])
-    runs_others = program in WRAPPERS or program in _INTERPRETERS
+    runs_others = program in WRAPPERS or _VERSION.sub("", program) in _INTERPRETERS
     yield from (f"{call.tool}(prefix:{_words(words)})" for words in _heads(commands[0], runs_others=runs_others))
 
 

@@ -26,6 +26,7 @@ TOOLS = (
     ToolSpec(name="wire", effect="once", reconcilable=True),
     ToolSpec(name="refund", effect="once", parameters=AMOUNT),
     ToolSpec(name="edit", effect="idempotent", paths=("path",)),
+    ToolSpec(name="shell", effect="once", command="line"),
     ToolSpec(name="extra", effect="read", group="more"),
 )
 SPECS = {tool.name: CallSpec.of(tool) for tool in TOOLS}

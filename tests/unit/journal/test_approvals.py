@@ -133,6 +133,26 @@ def test_always_allow_of_one_thing_is_not_always_allow_of_another() -> None:
     assert [c.state for c in asked_anew(scene, 8)] == ["asking"]
 
 
+def test_always_with_changed_arguments_is_about_these() -> None:
+    scene = asked()
+    must(scene.respond("approve", arguments={"amount": 5}, always=True))
+    assert texts(scene.machine.control.permissions.allow) == ["refund(amount=5)"]
+
+
+def test_always_alone_never_allows_every_command_line() -> None:
+    scene = asked(call("shell", line="ls > out"))
+    assert refused(scene.respond("approve", always=True)) == "bad_rule"
+    must(scene.respond("approve", always="shell(line=ls > out)"))
+
+
+def test_always_alone_allows_nothing_when_the_content_of_the_question_is_erased() -> None:
+    scene = asked()
+    scene.machine.asked.clear()
+    assert refused(scene.respond("approve", always=True)) == "bad_rule"
+    must(scene.respond("approve"))
+    assert scene.machine.control.permissions.allow == ()
+
+
 def test_always_may_name_a_rule_of_its_own() -> None:
     scene = asked()
     must(scene.respond("approve", always="refund(amount=*)"))

@@ -137,6 +137,8 @@ def test_each_suggestion_would_have_allowed_the_call(seen: CallSeen, held: Permi
         (shell("ls *.py"), (r"shell(prefix:ls \*.py)", "shell")),
         (shell("sudo apt update"), ("shell(prefix:sudo apt update)", "shell")),
         (shell("python x.py"), ("shell(prefix:python x.py)", "shell")),
+        (shell("python3.12 x.py"), ("shell(prefix:python3.12 x.py)", "shell")),
+        (shell("/usr/bin/lua5.4 -v"), ("shell(prefix:/usr/bin/lua5.4 -v)", "shell")),
         (shell("bash -c 'rm x'"), ("shell",)),
         (shell("echo $X"), ("shell",)),
         (edit("src/a.py", "/srv/shop/src/a.py"), ("edit(path:src/**)", "edit")),
