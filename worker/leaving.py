@@ -1,8 +1,9 @@
-"""How a worker process ends: asked once it drains, asked twice it ends at once, and never through the interpreter.
+"""How a worker process ends: asked once it drains, at a second Ctrl-C it stops waiting, never through the interpreter.
 
 Rule: after a finished drain the process leaves with `os._exit`. One in five clean exits was seen to crash in the
 interpreter's shutdown, where native threads of the SDK still run; by then everything is flushed anyway. A drain
-that does not end by itself is ended: the journal knows what was claimed, and others take it over.
+that does not end by itself is ended: the journal knows what was claimed, and others take it over. A repeated SIGTERM is
+the same request: supervisors send it to a process and to its parent, which passes it on.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 MARGIN_S = 10.0
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = structlog.get_logger(__name__)
 
@@ -45,14 +47,17 @@ class Leaving:
     def listen(self) -> None:
         """Take over SIGTERM and SIGINT; call it in the running loop."""
         self._loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in SIGNALS:
             self._loop.add_signal_handler(number, self.on_signal, signal.Signals(number))
 
     def on_signal(self, number: signal.Signals) -> None:
-        """The first one drains; a second one does not wait."""
+        """The first one drains; a Ctrl-C after it does not wait."""
         if self._asked:
-            log.warning("leaving_at_once", signal=number.name)
-            leave(EXIT_INTERRUPTED)
+            if number is signal.SIGINT:
+                log.warning("leaving_at_once", signal=number.name)
+                leave(EXIT_INTERRUPTED)
+            log.info("leaving_already", signal=number.name)
+            return
         self._asked = True
         log.info("leaving", signal=number.name, drain_s_max=self._drain_s_max)
         self._running.stop()
@@ -61,6 +66,12 @@ class Leaving:
     def _give_up(self) -> None:
         log.error("drain_did_not_end", drain_s_max=self._drain_s_max, then="others take over what was claimed")
         leave(EXIT_FAILED)
+
+
+def leave_when_asked() -> None:
+    """Have a signal end this process at once, for as long as nothing has begun: then there is nothing to hand over."""
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: leave(EXIT_OK))
 
 
 def run_until_signalled(running: Stoppable, drain_s_max: float) -> NoReturn:

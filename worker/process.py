@@ -156,13 +156,23 @@ class WorkerProcess:
         wait_s, said = RETRY_WAIT_S_FIRST, ""
         while not self._stopping.is_set():
             try:
-                return await make()
+                return await self._unless_stopped(make())
             except away as error:
                 if str(error) != said:
                     log.warning("waiting", error=str(error))
                 said = str(error)
             await self._pause(wait_s)
             wait_s = min(wait_s * 2, RETRY_WAIT_S_MAX)
+        return None
+
+    async def _unless_stopped(self, making: Awaitable[T]) -> T | None:
+        """What it makes, or None once stopped: what is silent, instead of refusing, may take minutes to say so."""
+        made, asked = asyncio.ensure_future(making), asyncio.create_task(self._stopping.wait())
+        await asyncio.wait((made, asked), return_when=asyncio.FIRST_COMPLETED)
+        asked.cancel()
+        if made.done():
+            return made.result()
+        made.cancel()
         return None
 
     async def _pause(self, seconds: float) -> None:

@@ -6,12 +6,14 @@ credentials are refused) the shift ends with the error and the process begins an
 
 import asyncio
 import os
+from collections.abc import Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Final
 
 import structlog
-from temporalio.worker import Worker
+from temporalio.worker import Interceptor, Worker
+from temporalio.workflow import NondeterminismError
 
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
@@ -27,6 +29,7 @@ from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
 from turnwright.worker.strangers import Strangers
 from turnwright.worker.sweeper import Sweeper, SweepSettings
+from turnwright.worker.underway import Underway, let_go
 from turnwright.workflows.sandbox import workflow_runner
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
@@ -61,8 +64,9 @@ class Shift:
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
         self._leading: tuple[Actor, ...] = (self._sweeper, inbox) if has_inbox(journal) else (self._sweeper,)
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
-        strangers = Strangers(journal.driver, waker.journal_id, waker.task_queue)
-        self._worker = _temporal_worker(settings, waker, self._activities, label, strangers)
+        self._underway = Underway()
+        interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(), self._underway]
+        self._worker = _temporal_worker(settings, waker, self._activities, label, interceptors)
 
     async def work(self, stopping: asyncio.Event, evicted: asyncio.Future[ServedElsewhere]) -> None:
         """Work until `stopping` is set; then finish or hand over what runs.
@@ -87,12 +91,10 @@ class Shift:
             await asyncio.wait((working, asked, evicted), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 log.info("worker_draining", drain_timeout_s=self._settings.drain_timeout_s)
-                await stop_all(self._leading)  # another leads while this one only finishes
         finally:
-            # Whatever went wrong: nothing may run on when the journal is closed behind it.
             asked.cancel()
-            await self._worker.shutdown()
-            await working
+            # Another leads while this one only finishes, and nothing may run on when the journal is closed behind it.
+            await asyncio.gather(stop_all(self._leading), let_go(self._worker, working, self._underway))
 
 
 def _activity_settings(settings: Settings) -> ActivitySettings:
@@ -107,7 +109,7 @@ def _activity_settings(settings: Settings) -> ActivitySettings:
 
 
 def _temporal_worker(
-    settings: Settings, waker: Waker, activities: Activities, label: str, strangers: Strangers
+    settings: Settings, waker: Waker, activities: Activities, label: str, interceptors: Sequence[Interceptor]
 ) -> Worker:
     throttle = timedelta(seconds=HEARTBEAT_THROTTLE_S_MAX)
     return Worker(
@@ -116,7 +118,8 @@ def _temporal_worker(
         workflows=WORKFLOWS,
         activities=activities.all,
         workflow_runner=workflow_runner(),
-        interceptors=[strangers, Outages()],
+        workflow_failure_exception_types=[NondeterminismError],  # a run of another build is begun anew, not stuck
+        interceptors=interceptors,
         identity=f"{label} {os.getpid()}",  # the SDK's own names the machine
         build_id=version("turnwright"),  # stands in three events of each activity; the SDK's own is a long hash
         max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import RetryPolicy, TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -30,6 +30,9 @@ from turnwright.workflows.payloads import (
 WORKFLOW_TASK_TIMEOUT_S = 5.0
 RPC_TIMEOUT_S = 5.0
 SUMMARY_CHARACTERS_MAX = 200
+# A run fails only on a worker whose code cannot replay it; Temporal then begins another, with nothing to replay.
+# What fails again and again is left to the sweeper, which asks the journal whether there is anything to begin.
+BEGIN_ANEW = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5)
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class Waker:
             start_signal=signal,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=policy,
+            retry_policy=BEGIN_ANEW,
             task_timeout=timedelta(seconds=self.workflow_task_timeout_s),
             memo=workflow.memo,
             search_attributes=attributes,

@@ -18,6 +18,7 @@ from turnwright.journal.errors import StoreUnavailable
 T = TypeVar("T")
 FIRST_WAIT_S = 0.05
 LONGEST_WAIT_S = 2.0
+WAKE_S_MAX = 5.0
 log = structlog.get_logger(__name__)
 
 
@@ -36,6 +37,7 @@ async def persist(commit: Callable[[], Awaitable[T]]) -> T:
 async def quietly(waking: Awaitable[None]) -> None:
     """Wake somebody; a wake-up that is lost costs latency only, for the sweeper finds what it was about."""
     try:
-        await waking
-    except RPCError as error:
-        log.warning("wake_lost", error=str(error))
+        async with asyncio.timeout(WAKE_S_MAX):
+            await waking
+    except (RPCError, TimeoutError) as error:
+        log.warning("wake_lost", error=str(error) or f"Temporal did not answer within {WAKE_S_MAX:g} s")

@@ -20,7 +20,7 @@ from turnwright.worker.agents_check import AgentsSeen, look_at
 from turnwright.worker.commands.ending import told
 from turnwright.worker.dev_place import DevInfo, DevPlace
 from turnwright.worker.invocation import Invocation, journal_url_of
-from turnwright.worker.leaving import MARGIN_S, run_until_signalled
+from turnwright.worker.leaving import MARGIN_S, leave_when_asked, run_until_signalled
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
 
@@ -65,6 +65,7 @@ def _check(settings: Settings) -> None:
 
 def run_dev(settings: Settings, workers: int, ports: tuple[int | None, int | None], screen: Screen) -> None:
     """Be a dev until the end; what is wrong with the agents is told before anything is started."""
+    leave_when_asked()
     from turnwright.worker.dev import Dev, DevOptions  # noqa: PLC0415 - the other commands need not wait for it
 
     seen = AgentsSeen() if settings.agents is None else look_at(settings.agents)

@@ -11,7 +11,7 @@ from turnwright.client.cli.screen import Screen
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
 from turnwright.worker.invocation import Invocation, journal_url_of, with_dev_address
-from turnwright.worker.leaving import MARGIN_S, run_until_signalled
+from turnwright.worker.leaving import MARGIN_S, leave_when_asked, run_until_signalled
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     def worker(
         *, agents: Agents = None, journal: Journal = None, label: Label = "worker", as_json: Json = False
     ) -> None:
-        """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second one does not wait."""
+        """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second Ctrl-C does not wait."""
         with told(Screen(as_json=as_json)):
             log_format = "json" if as_json else None
             settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal), log_format=log_format)
@@ -36,6 +36,7 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
 
 def run_worker(settings: Settings, label: str) -> None:
     """Be a worker process until the end."""
+    leave_when_asked()
     # The other commands need not wait for what only a worker loads.
     from turnwright.activities.registry import load_registry  # noqa: PLC0415
     from turnwright.worker.process import WorkerProcess  # noqa: PLC0415

@@ -44,6 +44,10 @@ class Worker:
         """As a deployment does."""
         os.kill(self.pid, signal.SIGTERM)
 
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        os.kill(self.pid, signal.SIGINT)
+
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The lines of its log about that."""
         text = self._log_file.read_text("utf-8") if self._log_file.exists() else ""

@@ -100,15 +100,27 @@ class World:
     # -- workers -------------------------------------------------------------------------------------
 
     async def start_worker(
-        self, *, fault: str = "", settings: Mapping[str, object] = PRODUCTION, module: str = PROGRAM, url: str = ""
+        self,
+        *,
+        fault: str = "",
+        settings: Mapping[str, object] = PRODUCTION,
+        module: str = PROGRAM,
+        url: str = "",
+        build: Path | None = None,
     ) -> Worker:
         """Start a worker (see `prepare_worker`), and wait until it takes work."""
-        worker = self.prepare_worker(fault=fault, settings=settings, module=module, url=url)
+        worker = self.prepare_worker(fault=fault, settings=settings, module=module, url=url, build=build)
         await self.let_work(worker)
         return worker
 
     def prepare_worker(
-        self, *, fault: str = "", settings: Mapping[str, object] = PRODUCTION, module: str = PROGRAM, url: str = ""
+        self,
+        *,
+        fault: str = "",
+        settings: Mapping[str, object] = PRODUCTION,
+        module: str = PROGRAM,
+        url: str = "",
+        build: Path | None = None,
     ) -> Worker:
         """A worker process that has loaded its code and connects to nothing before `let_work`.
 
@@ -117,6 +129,7 @@ class World:
             settings: what is not as for every worker.
             module: the program.
             url: its own way to the journal.
+            build: where its code is, if not here (`tests.faults.harness.build`).
         """
         name = f"worker-{len(self.workers) + 1}"
         given = {
@@ -128,6 +141,8 @@ class World:
             **settings,
         }
         environment = self.environment(name, given)
+        if build is not None:
+            environment["PYTHONPATH"] = os.pathsep.join((str(build), PYTHONPATH))
         command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
         worker = Worker(name, command, environment, self._folder / f"{name}.log")
         self.workers.append(worker)
