@@ -7,7 +7,9 @@ from tests.integration.runtime.asking import last_asked, respond, results
 from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.scripts import call, calls, say
 from turnwright.activities import Agent, External, Permissions, agent_tools, tool
+from turnwright.journal.briefing import HEADING
 from turnwright.journal.entries import PlanChanged, TasksChanged, ToolsChanged
+from turnwright.journal.view import request_messages
 
 
 @tool
@@ -102,6 +104,18 @@ async def test_todos_are_changed_with_the_result_or_not_at_all(small_cluster: Cl
     assert second[1] == "success"
     (changed,) = [e.payload for e in await turn.of_type("tasks.changed") if isinstance(e.payload, TasksChanged)]
     assert (changed.tasks.revision, changed.tasks.todos[0].id) == (1, "a")
+
+
+async def test_what_a_request_adds_about_the_agents_work_is_stored_nowhere(small_cluster: Cluster) -> None:
+    await small_cluster.start_worker(agents=(PLANNER,))
+    writing = call("todo_write", todos=[{"id": "a", "subject": "look"}])
+    turn = await small_cluster.submit(writing, say("I see: {result}"), agent="planner")
+    await turn.until("completed")
+    state = await small_cluster.journal.state(turn.key)
+    added = request_messages(state)[-1]
+    assert HEADING in added.text
+    assert added not in state.context
+    assert not any(HEADING in entry.payload.model_dump_json() for entry in await turn.entries())
 
 
 async def test_two_calls_of_one_step_lose_nothing_of_each_other(small_cluster: Cluster) -> None:
