@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.state_ops.limits import ID_CHARACTERS_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,11 @@ class Refusal:
 
 class Refused(TurnwrightError):
     """Raised on the way to a `Refusal`; never leaves this package."""
+
+
+def quoted(text: str) -> str:
+    """A name that was given, cut where it is longer than any name there is."""
+    return repr(text) if len(text) <= ID_CHARACTERS_MAX else f"{text[:ID_CHARACTERS_MAX]!r}…"
 
 
 def bounded(what: str, text: str, characters_max: int, *, empty: bool = False) -> None:

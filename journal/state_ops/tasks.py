@@ -26,7 +26,7 @@ from turnwright.journal.state_ops.ops import (
     ProposeRequirement,
     WriteTodos,
 )
-from turnwright.journal.state_ops.refusal import Refused, bounded
+from turnwright.journal.state_ops.refusal import Refused, bounded, quoted
 from turnwright.journal.state_ops.todos import checked_todos
 from turnwright.journal.state_parts import Requirement, TaskState, Verification
 
@@ -171,7 +171,7 @@ def _known(requirements: tuple[Requirement, ...], id_: str) -> Requirement:
     known = next((requirement for requirement in requirements if requirement.id == id_), None)
     if known is None:
         ids = ", ".join(requirement.id for requirement in requirements) or "none"
-        raise Refused(f"There is no requirement {id_!r}; there are: {ids}.")
+        raise Refused(f"There is no requirement {quoted(id_)}; there are: {ids}.")
     return known
 
 

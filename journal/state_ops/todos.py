@@ -16,7 +16,7 @@ from turnwright.journal.state_ops.limits import (
     TEXT_CHARACTERS_MAX,
     TODOS_MAX,
 )
-from turnwright.journal.state_ops.refusal import Refused, bounded
+from turnwright.journal.state_ops.refusal import Refused, bounded, quoted
 from turnwright.journal.state_parts import Todo
 
 _NAMED_MAX = 20
@@ -85,4 +85,4 @@ def _check_order(waits_for: dict[str, set[str]]) -> None:
 def _named(ids: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(ids))
     more = ", …" if len(distinct) > _NAMED_MAX else ""
-    return ", ".join(repr(id_) for id_ in distinct[:_NAMED_MAX]) + more
+    return ", ".join(map(quoted, distinct[:_NAMED_MAX])) + more

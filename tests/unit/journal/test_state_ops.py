@@ -156,6 +156,19 @@ def test_what_is_not_there_is_named_with_what_is() -> None:
     assert "no objective" in refused(DecideObjective(verdict="confirmed"))
 
 
+@pytest.mark.parametrize(
+    "op",
+    [
+        ProposeRequirement(text="x", id="r" * 100_000),
+        ActivateGroups(groups=("g" * 100_000,)),
+        write(todo("a", blocks=("z" * 100_000,))),
+        write(todo("a", blocked_by=tuple(f"{n}" + "z" * 10_000 for n in range(100)))),
+    ],
+)
+def test_a_refusal_names_no_more_than_fits_an_answer(op: StateOp) -> None:
+    assert len(refused(op, after(ProposeRequirement(text="fast")))) < 3_000
+
+
 def test_requirements_are_bounded() -> None:
     state = after(BeginTask(objective="x", requirements=tuple(f"number {n}" for n in range(REQUIREMENTS_MAX))))
     assert str(REQUIREMENTS_MAX) in refused(ProposeRequirement(text="one more"), state)
