@@ -14,7 +14,9 @@ from turnwright.worker.commands import demo, dev, journal, recover, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
 
 Config = Annotated[Path | None, typer.Option(help="The settings file; else turnwright.toml in this folder.")]
-Journal = Annotated[str | None, typer.Option(help="The journal: a URL, or the path of a SQLite file.")]
+Journal = Annotated[
+    str | None, typer.Option(help="The journal: postgresql://…, sqlite:///…, or the path of a SQLite file.")
+]
 Tenant = Annotated[str | None, typer.Option(help="The tenant of commands.")]
 TaskQueue = Annotated[str | None, typer.Option(help="The Temporal task queue.")]
 Address = Annotated[str | None, typer.Option(help="host:port of Temporal.")]

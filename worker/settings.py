@@ -23,6 +23,7 @@ __all__ = ["Settings", "SettingsError"]
 DAY_S = 86_400
 # Larger ones are cut to this by the Temporal server without a word.
 WORKFLOW_TASK_TIMEOUT_MAX_S = 120
+OPTIONS = {"journal_url": "--journal"}  # those of another name than the setting
 JOURNAL_URL = re.compile(r"(sqlite:///(?!:memory:).+|postgres(ql)?://.+)")
 HOST_PORT = re.compile(r"[^\s/]+:\d{1,5}")
 AGENTS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -160,7 +161,7 @@ def _place(name: str, given: dict[str, Any]) -> str:
     if not name:
         return ""
     if name in given:
-        return f"--{name.replace('_', '-')} "
+        return f"{OPTIONS.get(name) or '--' + name.replace('_', '-')} "
     if any(key.upper() == variable and value for key, value in os.environ.items()):
         return f"{variable} "
     return f"{name} in {find_file(given.get('config'))} "

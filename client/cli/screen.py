@@ -33,12 +33,12 @@ def harmless(text: str) -> str:
 
 
 def local(at_us: int | None, now: datetime | None = None) -> str:
-    """A time of the store in this machine's zone; without the date when it is of today."""
+    """A time of the store in this machine's zone, which it names; without the date when it is of today."""
     if at_us is None:
         return ""
     at = datetime.fromtimestamp(at_us / 1_000_000).astimezone()
     today = (now or datetime.now().astimezone()).date()
-    return f"{at:%H:%M:%S}" if at.date() == today else f"{at:%Y-%m-%d %H:%M:%S}"
+    return f"{at:%H:%M:%S %Z}" if at.date() == today else f"{at:%Y-%m-%d %H:%M:%S %Z}"
 
 
 def act_words(act: Act) -> str:

@@ -33,15 +33,18 @@ from turnwright.journal.entries import (
     ThreadOpened,
     ToolDecided,
     ToolFinished,
+    ToolLate,
     ToolReconciled,
     ToolsChanged,
     ToolStarted,
     TurnCancelled,
+    TurnCancelRequested,
     TurnFailed,
     TurnQueued,
     TurnWaiting,
 )
 from turnwright.journal.messages import Block, Text, ToolCall
+from turnwright.journal.turn_status import CANCELLED
 
 CHARACTERS_MAX = 120
 TYPE_CHARACTERS = 21
@@ -83,7 +86,7 @@ def said(blocks: Iterable[Block]) -> str:
 def _finished(payload: ToolFinished) -> str:
     unsure = ", whether it had its effect is unknown" if payload.effect_unknown else ""
     spent = f" after {human(payload.duration_ms * 1000)}" if payload.duration_ms else ""
-    return f"{payload.name} {payload.outcome}{spent}{unsure}: {said(payload.output)}"
+    return f"{payload.name} {payload.call_id} {payload.outcome}{spent}{unsure}: {said(payload.output)}"
 
 
 def _asked(payload: InteractionRequested) -> str:
@@ -104,15 +107,17 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     RunClaimed: lambda p: p.temporal_run_id,
     TurnWaiting: lambda p: f"for {', '.join(p.interactions)} (see `turnwright turn why`)",
     TurnFailed: lambda p: f"{p.code}: {p.message}",
-    TurnCancelled: lambda p: f"by {p.source}",
+    TurnCancelled: lambda p: CANCELLED[p.source],
+    TurnCancelRequested: lambda p: CANCELLED[p.source],
     ModelRequested: lambda p: f"attempt {p.ordinal} on {p.presence}",
     ModelResponded: lambda p: said(p.blocks),
     ModelFailed: lambda p: f"attempt {p.ordinal}: {p.failure}: {p.message}",
     ModelInterrupted: lambda p: f"attempt {p.ordinal}: {p.reason}: {said(p.partial)}",
-    ToolDecided: lambda p: f"{p.name}: {p.decision} ({p.source})",
-    ToolStarted: lambda p: f"{p.name} attempt {p.ordinal} on {p.presence}",
+    ToolDecided: lambda p: f"{p.name} {p.call_id}: {p.decision} ({p.source})",
+    ToolStarted: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} on {p.presence}",
     ToolFinished: _finished,
-    ToolReconciled: lambda p: f"{p.name}: {p.outcome}",
+    ToolReconciled: lambda p: f"{p.name} {p.call_id}: {p.outcome}",
+    ToolLate: lambda p: f"{p.name} {p.call_id} {p.outcome}",
     InteractionRequested: _asked,
     InteractionExpired: lambda p: f"{p.interaction_id}: {p.resolution}",
     PermissionsChanged: lambda p: permission_words(p.permissions),

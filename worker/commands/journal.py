@@ -2,9 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,7 +14,7 @@ from rich.status import Status
 from turnwright.client.cli import group
 from turnwright.client.cli.options import Json, User
 from turnwright.client.cli.running import REFUSED
-from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.screen import Screen, local
 from turnwright.client.opening import open_journal
 from turnwright.journal import store_verify
 from turnwright.journal.driver import Presence
@@ -107,7 +108,7 @@ class JournalUpkeep:
             screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in counted.counts.items()])
             screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in counted.turns.items()], "no turns")
             columns = ["worker", "presence", "state", "pid", "started", "agents"]
-            screen.table(columns, [[worker[name] for name in columns] for worker in workers], "no workers")
+            screen.table(columns, [_words(worker, columns) for worker in workers], "no workers")
             return 0
 
         self._run(screen, run)
@@ -143,17 +144,24 @@ def _status(what: str, screen: Screen) -> Status:
     return Console(stderr=True, quiet=screen.as_json).status(what)
 
 
-def _worker(seen: Presence) -> dict[str, str]:
+def _worker(seen: Presence) -> dict[str, Any]:
     info = seen.info
-    agents = ", ".join(map(str, info.get("agents", ())))
     return {
-        "worker": str(info.get("label", "")),
+        "worker": info.get("label"),
         "presence": seen.presence_id,  # as entries and `turn why` name it
         "state": seen.liveness.state,
-        "pid": str(info.get("pid", "")),
-        "started": str(info.get("started", "")),
-        "agents": agents,
+        "pid": info.get("pid"),
+        "started": info.get("started"),
+        "agents": list(info.get("agents", ())),
     }
+
+
+def _words(worker: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """A row for people: with the time in this machine's zone."""
+    started = worker["started"]
+    at_us = None if started is None else round(datetime.fromisoformat(started).timestamp() * 1_000_000)
+    told = {**worker, "started": local(at_us), "agents": ", ".join(worker["agents"])}
+    return ["" if told[name] is None else str(told[name]) for name in columns]
 
 
 def _tell(screen: Screen, finding: Finding) -> None:

@@ -28,11 +28,11 @@ def test_what_a_terminal_would_obey_is_shown_as_a_mark(text: str, shown: str) ->
     assert harmless(text) == shown
 
 
-def test_a_time_has_its_date_unless_it_is_of_today() -> None:
+def test_a_time_names_its_zone_and_has_its_date_unless_it_is_of_today() -> None:
     now = datetime(2026, 3, 29, 12, 0, 0).astimezone()
     at_us = int(now.timestamp()) * S
-    assert local(at_us, now) == "12:00:00"
-    assert local(at_us, now + timedelta(days=1)) == "2026-03-29 12:00:00"
+    assert local(at_us, now) == f"12:00:00 {now.tzname()}"
+    assert local(at_us, now + timedelta(days=1)) == f"2026-03-29 12:00:00 {now.tzname()}"
     assert local(None) == ""
 
 

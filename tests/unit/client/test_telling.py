@@ -17,6 +17,7 @@ from turnwright.journal.entries import (
     Payload,
     PermissionsChanged,
     ToolFinished,
+    ToolStarted,
     TurnCancelled,
     TurnPaused,
     TurnQueued,
@@ -39,7 +40,7 @@ def told(payload: Payload, step: int | None = None) -> str:
         (InputApplied(through_seq=4), 1, "input.applied"),
         (ModelRequested(ordinal=2, nonce="n", presence="w-1", view_seq=3), 4, "step 4 attempt 2 on w-1"),
         (ModelFailed(ordinal=1, failure="cut", message="gone"), 4, "step 4 attempt 1: cut: gone"),
-        (TurnCancelled(source="thread", revision=3, principal="bob"), None, "by thread  [bob]"),
+        (TurnCancelled(source="thread", revision=3, principal="bob"), None, "with everything on its thread  [bob]"),
         (
             ModelResponded(
                 ordinal=1,
@@ -58,6 +59,7 @@ def told(payload: Payload, step: int | None = None) -> str:
         (InteractionExpired(interaction_id="q", resolution="expired"), 2, "q: expired"),
         (BudgetChanged(scope="turns", budget=Budget(steps=3), principal="ann"), None, "turns to come: 3 steps  [ann]"),
         (PermissionsChanged(permissions=PermissionState(mode="explore", deny=(Rule(tool="x"),))), None, ": 1 deny"),
+        (ToolStarted(call_id="c", name="put", ordinal=2, key="k", nonce="n", presence="w"), 2, "put c attempt 2 on w"),
         (EntryErased(erased_seq=4, principal="ann", reason="asked"), None, "entry 4  [ann: asked]"),
         (
             ToolFinished(
@@ -65,7 +67,7 @@ def told(payload: Payload, step: int | None = None) -> str:
                 output=(Text(text="half"), Media(mime="image/png", url="u")),
             ),
             2,
-            "step 2 put interrupted after 1.5 s, whether it had its effect is unknown: half [media]",
+            "step 2 put c interrupted after 1.5 s, whether it had its effect is unknown: half [media]",
         ),
     ],
 )  # fmt: skip
