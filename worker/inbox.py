@@ -14,7 +14,7 @@ import structlog
 
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.enlisted import take_in
-from turnwright.journal.errors import JournalError, StoreUnavailable
+from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.enlisting import TOPIC, find_inbox
 from turnwright.journal.transact.thread_script import Terms
@@ -42,16 +42,22 @@ class Inbox(Looper):
         driver: the journal's store.
         wake: wakes a thread.
         terms: gives how the journal judges who is gone, with this process's presence of the moment.
+        look_interval_s: how often to look for what nobody told of.
     """
 
     def __init__(
-        self, driver: Driver, wake: Callable[[ThreadKey], Awaitable[None]], terms: Callable[[], Terms]
+        self,
+        driver: Driver,
+        wake: Callable[[ThreadKey], Awaitable[None]],
+        terms: Callable[[], Terms],
+        look_interval_s: float = LOOK_INTERVAL_S,
     ) -> None:
         super().__init__("inbox", PAUSE_S)
         self.lead = Lead(driver, LEAD, LEASE_S)
         self._driver = driver
         self._wake = wake
         self._terms = terms
+        self._look_interval_s = look_interval_s
         self._watching: Subscription | None = None
         self._after = 0
         self._led_until_s = 0.0
@@ -66,12 +72,12 @@ class Inbox(Looper):
         """Take in what is there, then wait for more."""
         if not await self._acts():
             await self._stop_watching()
-            await asyncio.sleep(LOOK_INTERVAL_S)
+            await asyncio.sleep(self._look_interval_s)
             return
         if self._watching is None:
             self._watching = await self._driver.watch({TOPIC}).__aenter__()
         if not await self._take_in_all():
-            await self._watching.changed(LOOK_INTERVAL_S)
+            await self._watching.changed(self._look_interval_s)
 
     async def _acts(self) -> bool:
         """Whether this one takes in. Who leads need not say so with each commit it hears of."""
@@ -107,8 +113,8 @@ class Inbox(Looper):
             return await take_in(self._driver, key, self._terms(), TAKEN_OF_A_THREAD_MAX)
         except StoreUnavailable:
             raise
-        except JournalError as error:
-            self._say(key.canonical, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is said
+            self._say(key.canonical, f"{type(error).__name__}: {error}")
             return 0
 
     async def _wake_all(self, keys: Collection[ThreadKey]) -> None:

@@ -47,7 +47,7 @@ async def write(ask: Ask, schema: str, journal_id: str, key: ThreadKey, command:
     Raises:
         InvalidInput: the journal in that database is another one.
     """
-    [(same_journal, known, _)] = await ask(
+    [(same_journal, known)] = await ask(
         statement("postgres", "enlist").sql.replace(SCHEMA_MARK, f'"{schema}".'),
         journal_id,
         key.canonical,

@@ -98,7 +98,7 @@ def _command_of(body: bytes) -> TakeIn:
             | {"input": Message.model_validate(said["input"])}
             | {"budget": None if budget is None else Budget.model_validate(budget)}
         )
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # a field this version does not know
         request = said.get("request_id")
         raise StoreError(f"the enlisted request {request!r} is of a newer version; upgrade this process") from error
 
@@ -137,11 +137,11 @@ def take_first(key: ThreadKey, terms: Terms) -> Script[Taken | None]:
     try:
         locked = yield from lock_for(key, command)
     except Undo:
-        yield from first("take_enlisted", found[0])  # a deleted session never comes back
+        yield from first("take_enlisted", found[0], key.canonical)  # a deleted session never comes back
         return Taken()
     if locked.session.deleted:
         raise Undo(rejected(command, UNKNOWN_SESSION))
-    if (yield from first("take_enlisted", found[0])) is None:
+    if (yield from first("take_enlisted", found[0], key.canonical)) is None:
         return Taken()
     done = yield from carry_out(locked, command, terms)
     return Taken(done.receipt)

@@ -6,12 +6,15 @@
 WITH journal AS (
     SELECT 1 FROM journal_schema.meta WHERE name = 'journal_id' AND value = $1::text
 ), known AS (
-    SELECT body FROM journal_schema.inbox WHERE turn_id = $4::text ORDER BY id LIMIT 1
+    SELECT f.body FROM (
+        SELECT turn_id, body FROM journal_schema.inbox WHERE turn_id >= $4::text ORDER BY turn_id, id LIMIT 1
+    ) AS f
+    WHERE f.turn_id = $4::text
 ), new AS (
-    INSERT INTO journal_schema.inbox (thread_key, thread_digest, session_digest, turn_id, request_id, body, enlisted_us)
-    SELECT $2::text, sha256(convert_to($2::text, 'UTF8')), sha256(convert_to($3::text, 'UTF8')), $4::text, $5::text,
+    INSERT INTO journal_schema.inbox (thread_key, key_digest, session_key, turn_id, request_id, body, enlisted_us)
+    SELECT $2::text, sha256(convert_to($2::text, 'UTF8')), $3::text, $4::text, $5::text,
         $6::bytea, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
     FROM journal WHERE NOT EXISTS (SELECT FROM known)
     RETURNING pg_notify($7::text, $8::text)
 )
-SELECT (SELECT count(*)::integer FROM journal), (SELECT body FROM known), (SELECT count(*)::integer FROM new);
+SELECT (SELECT count(*)::integer FROM journal), (SELECT body FROM known);

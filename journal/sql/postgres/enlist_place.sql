@@ -10,6 +10,6 @@ SELECT
     current_setting('transaction_read_only') = 'off'
 FROM pg_catalog.pg_namespace AS n
 JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'inbox'
-JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'session_digest'
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'key_digest'
 JOIN pg_catalog.pg_class AS m ON m.relnamespace = n.oid AND m.relname = 'meta'
 WHERE n.nspname = $1::text;

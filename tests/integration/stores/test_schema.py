@@ -57,7 +57,7 @@ async def test_both_dialects_have_the_same_statements_where_scripts_use_them(dri
     own = {"sqlite": {"append_head", "append_counter", "append_entry", "append_payload"}}
     own["postgres"] = {
         *("append", "beat", "delete_dead_presences", "delete_presence", "liveness", "notify", "presences"),
-        *("try_lock", "unlock"),
+        *("enlist", "enlist_place", "try_lock", "unlock"),
     }
     shared = [set(statements(dialect)) - own[dialect] for dialect in ("sqlite", "postgres")]
     assert shared[0] == shared[1]
@@ -85,7 +85,7 @@ async def test_both_stores_have_the_same_columns(sqlite_url: str, postgres_url: 
         await driver.stop()
     only_postgres = columns[1] - columns[0]
     assert columns[0] <= columns[1]
-    assert {table for table, _ in only_postgres} == {"presences", "sessions", "threads"}
+    assert {table for table, _ in only_postgres} == {"inbox", "presences", "sessions", "threads"}
     assert {column for table, column in only_postgres if table != "presences"} == {"key_digest"}
 
 

@@ -2,4 +2,4 @@
 ALTER TABLE inbox ADD COLUMN session_key TEXT NOT NULL DEFAULT '';
 CREATE INDEX inbox_by_thread ON inbox (thread_key, id);
 CREATE INDEX inbox_by_session ON inbox (session_key);
-CREATE INDEX inbox_by_turn ON inbox (turn_id, id);
+CREATE INDEX inbox_by_turn ON inbox (turn_id);
