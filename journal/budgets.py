@@ -15,6 +15,9 @@ from turnwright.journal.messages import Frozen, Usage
 
 Scope: TypeAlias = Literal["turn", "thread", "session"]
 SECOND_US = 1_000_000
+AMOUNT_MAX = 10**15
+WALL_TIME_S_MAX = 10**9
+OF_AN_ATTEMPT_MAX = 10**12
 
 
 class Budget(Frozen):
@@ -25,11 +28,11 @@ class Budget(Frozen):
     attempts of tool calls.
     """
 
-    steps: int | None = Field(default=None, ge=0)
-    tokens: int | None = Field(default=None, ge=0)
-    cost_microusd: int | None = Field(default=None, ge=0)
-    wall_time_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    tool_calls: int | None = Field(default=None, ge=0)
+    steps: int | None = Field(default=None, strict=True, ge=0, le=AMOUNT_MAX)
+    tokens: int | None = Field(default=None, strict=True, ge=0, le=AMOUNT_MAX)
+    cost_microusd: int | None = Field(default=None, strict=True, ge=0, le=AMOUNT_MAX)
+    wall_time_s: float | None = Field(default=None, strict=True, ge=0, le=WALL_TIME_S_MAX, allow_inf_nan=False)
+    tool_calls: int | None = Field(default=None, strict=True, ge=0, le=AMOUNT_MAX)
 
     @property
     def bounded(self) -> bool:
@@ -68,7 +71,15 @@ class Used(Frozen):
 
     def plus(self, usage: Usage) -> Used:
         """With the tokens and cost of one attempt."""
-        return self + Used(tokens=usage.total_tokens, cost_microusd=usage.cost_microusd)
+        return self + Used(tokens=of_an_attempt(usage.total_tokens), cost_microusd=of_an_attempt(usage.cost_microusd))
+
+
+def of_an_attempt(amount: int) -> int:
+    """What counts of an amount that a provider names: a wrong one gives nothing back, and every sum can be stored.
+
+    2**70 tokens could not be written to the table of what a session's threads used, so the answer was never recorded.
+    """
+    return min(max(amount, 0), OF_AN_ATTEMPT_MAX)
 
 
 def exhausted(budget: Budget, used: Used) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ budget; what is counted in the end is what the provider says.
 from __future__ import annotations
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.budgets import Used
+from turnwright.journal.budgets import Used, of_an_attempt
 from turnwright.journal.messages import Message
 
 CHARACTERS_PER_TOKEN = 4
@@ -19,10 +19,10 @@ def expected_use(state: AgentState) -> Used:
     settings = {} if state.agent is None else state.agent.model_settings
     bound = settings.get("max_tokens")
     answer = bound if isinstance(bound, int) and bound > 0 else ANSWER_TOKENS
-    tokens = _input_tokens(state) + answer
+    tokens = of_an_attempt(_input_tokens(state) + answer)
     known = state.usage.total
-    rate = known.cost_microusd / known.total_tokens if known.total_tokens else 0
-    return Used(tokens=tokens, cost_microusd=round(tokens * rate))
+    cost = tokens * known.cost_microusd // known.total_tokens if known.total_tokens else 0
+    return Used(tokens=tokens, cost_microusd=of_an_attempt(cost))
 
 
 def _input_tokens(state: AgentState) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from turnwright.client.spending import ThreadSpending
-from turnwright.journal.budgets import SECOND_US, Budget, Used
+from turnwright.journal.budgets import AMOUNT_MAX, SECOND_US, WALL_TIME_S_MAX, Budget, Used
 from turnwright.journal.durations import human
 from turnwright.journal.errors import InvalidInput
 
@@ -58,24 +58,24 @@ def _amount(name: str, text: str) -> float | int | None:
         amount = Decimal(text.strip().removeprefix("$").replace("_", ""))
     except InvalidOperation:
         amount = Decimal("NaN")
-    read = _FIELDS[name][1]
-    if amount.is_finite() and amount >= 0:
+    read, most = _FIELDS[name][1:]
+    if amount.is_finite() and 0 <= amount <= most:
         found = read(amount)
         if found is not None:
             return found
-    raise InvalidInput(f"--{name.replace('_', '-')} {text!r} is no amount; give a number from 0 on, or {NONE}")
+    raise InvalidInput(f"--{name.replace('_', '-')} {text!r} is no amount; give a number up to {most:,}, or {NONE}")
 
 
 def _whole(amount: Decimal) -> int | None:
     return int(amount) if amount == amount.to_integral_value() else None
 
 
-_FIELDS: Mapping[str, tuple[str, Callable[[Decimal], float | int | None]]] = {
-    "steps": ("steps", _whole),
-    "tokens": ("tokens", _whole),
-    "cost_usd": ("cost_microusd", lambda usd: round(usd * MICRO)),
-    "wall_time": ("wall_time_s", float),
-    "tool_calls": ("tool_calls", _whole),
+_FIELDS: Mapping[str, tuple[str, Callable[[Decimal], float | int | None], int]] = {
+    "steps": ("steps", _whole, AMOUNT_MAX),
+    "tokens": ("tokens", _whole, AMOUNT_MAX),
+    "cost_usd": ("cost_microusd", lambda usd: round(usd * MICRO), AMOUNT_MAX // MICRO),
+    "wall_time": ("wall_time_s", float, WALL_TIME_S_MAX),
+    "tool_calls": ("tool_calls", _whole, AMOUNT_MAX),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.journal.asking import budget, look, spend
 from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql
 from turnwright.journal.actions import ModelOp, Work
-from turnwright.journal.budgets import Used
+from turnwright.journal.budgets import OF_AN_ATTEMPT_MAX, Used
 from turnwright.journal.commands import PauseThread, RequestModel, Respond
 from turnwright.journal.control import OpenInteraction, SessionControl
 from turnwright.journal.facts import Facts
@@ -154,4 +154,19 @@ async def test_an_answer_still_counts_when_its_reserve_was_too_small(played: Pla
     assert await sql(MARK) == [(500,)]
     session = await played.journal.session(SESSION)
     assert session is not None
+    assert await proven(played.journal)
+
+
+@pytest.mark.parametrize(("counted", "kept"), [(2**70, OF_AN_ATTEMPT_MAX), (-5, 0)])
+async def test_what_a_provider_counts_is_kept_as_far_as_a_session_can_count(
+    played: Played, sql: Sql, counted: int, kept: int
+) -> None:
+    await budget(played, "budget", cost_microusd=10)
+    for key in (KEY, SIDE):
+        turn = await played.submit("one", key)
+        epoch = await played.claim(turn, key)
+        await played.ask(turn, epoch, key)
+        usage = Usage(requests=1, input_tokens=counted, output_tokens=1)
+        await played.answer(turn, epoch, Text(text="done"), key=key, usage=usage)
+    assert await sql(MARK) == [(kept,), (kept,)]
     assert await proven(played.journal)

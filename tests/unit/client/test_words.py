@@ -48,7 +48,17 @@ def test_a_budget_changes_in_what_is_said_and_keeps_the_rest() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("steps", "1.5"), ("steps", "-1"), ("tokens", "many"), ("cost_usd", "NaN"), ("wall_time", "inf"), ("steps", "")],
+    [
+        ("steps", "1.5"),
+        ("steps", "-1"),
+        ("steps", "1e9999999"),
+        ("tokens", "many"),
+        ("cost_usd", "NaN"),
+        ("cost_usd", "1e10"),
+        ("wall_time", "inf"),
+        ("wall_time", "1e300"),
+        ("steps", ""),
+    ],
 )
 def test_what_is_no_amount_is_told_with_its_option(name: str, text: str) -> None:
     with pytest.raises(InvalidInput, match=f"--{name.replace('_', '-')} '{text}' is no amount"):

@@ -91,3 +91,11 @@ def test_a_budget_without_bound_is_one_that_is_left_out() -> None:
         with pytest.raises(ValidationError):
             Budget(wall_time_s=seconds)
     assert not Budget(steps=None).bounded
+
+
+@pytest.mark.parametrize("name", ["steps", "tokens", "cost_microusd", "tool_calls", "wall_time_s"])
+@pytest.mark.parametrize("amount", [True, "3", -1, 10**40])
+def test_a_bound_is_an_amount_one_can_count_to(name: str, amount: object) -> None:
+    with pytest.raises(ValidationError):
+        Budget.model_validate({name: amount})
+    assert Budget.model_validate_json(f'{{"{name}": 3}}').bounded
