@@ -2,37 +2,57 @@
 
 Rule: an erased payload keeps its row. Its salt gives way to the salted digest of what stood there, which is what
 the chain covers and which, without the salt, tells nothing; `entry.erased` says who did it and why. What had
-been folded from the content is folded no more, so checkpoints of the thread go with it. The session is locked
-meanwhile: another thread might just be keeping the same bytes.
+been folded from the content is folded no more, so checkpoints of the thread go with it, and what somebody wrote is
+taken out of the rows that are shown without their entries: a session's title was listed for ever. The session is
+locked meanwhile: another thread might just be keeping the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TypeVar
 
 from turnwright.journal import entry_ids
 from turnwright.journal.advance import fold_drafts
-from turnwright.journal.codec import body_digest, decode
+from turnwright.journal.codec import body_digest
 from turnwright.journal.commands import EraseEntry, Receipt, Rejection
+from turnwright.journal.control import ActiveTurn, ThreadControl
 from turnwright.journal.edge import storable
-from turnwright.journal.entries import Draft, EntryErased, ThreadForked, ThreadOpened
+from turnwright.journal.entries import (
+    Draft,
+    Entry,
+    EntryErased,
+    Payload,
+    PermissionsChanged,
+    PlanChanged,
+    StateUpdated,
+    ThreadForked,
+    ThreadOpened,
+)
 from turnwright.journal.errors import JournalError
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import media_of
+from turnwright.journal.messages import Frozen, media_of
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.commands import Done, Undo
 from turnwright.journal.transact.locking import lock_thread
+from turnwright.journal.transact.reading import read_page
 from turnwright.journal.transact.requests import rejected, remember, remembered
-from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, lock_session, write_session
+from turnwright.journal.transact.rows import Place, SessionRow, ThreadRow, clock, lock_session, write_session
+from turnwright.journal.transact.turns import find_turn, turn_columns
+from turnwright.journal.turn_status import TurnStatus
 
 KEPT = {
     EntryErased.TYPE: "it says what was erased",
     ThreadOpened.TYPE: "the thread cannot go on without its agent",
     ThreadForked.TYPE: "the thread cannot go on without its agent",
+    PermissionsChanged.TYPE: "it holds on, and a call is judged by it",
 }
+PLANS = frozenset({PlanChanged.TYPE, StateUpdated.TYPE})
+WORDS = ("title", "message", "reason", "cancel_reason")
+F = TypeVar("F", bound=Frozen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +79,16 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
     if found is None:
         return rejected(command, Rejection("unknown_entry", f"the thread has no entry {command.seq}"))
     content = _content(found)
-    if content.type in KEPT:
-        return rejected(command, Rejection("not_erasable", f"{content.type} is kept: {KEPT[content.type]}"))
+    kept = KEPT.get(content.type)
+    if row.control.planning and content.type in PLANS:
+        kept = "a plan is active, and would be so without the agent knowing it; leave the plan first"
+    if kept is not None:
+        return rejected(command, Rejection("not_erasable", f"{content.type} is kept: {kept}"))
     seq = row.seq
     if content.stored is not None:
-        yield from _erase(key, row, command, content, content.stored)
-        seq = yield from _say_so(row, session, command)
+        entry = yield from _read(row, command.seq)
+        yield from _erase(row, command, content, content.stored, entry)
+        seq = yield from _say_so(row, session, command, entry)
     receipt = Receipt(command.request_id, "accepted", seq=seq)
     yield from remember(row.id, command, receipt)
     return receipt
@@ -88,29 +112,63 @@ def _content(found: Row) -> _Content:
     return _Content(kind, version, bytes(salt), None if stored is None else bytes(stored), sha)
 
 
-def _erase(key: ThreadKey, row: ThreadRow, command: EraseEntry, content: _Content, stored: bytes) -> Script[None]:
+def _read(row: ThreadRow, seq: int) -> Script[Entry | None]:
+    """The entry while it is there; what nobody can read may be erased too."""
+    try:
+        [entry] = yield from read_page(row.key, Place(row.id, row.seq, row.total_bytes), seq - 1, seq)
+    except JournalError:
+        return None
+    return entry
+
+
+def _erase(row: ThreadRow, command: EraseEntry, content: _Content, stored: bytes, entry: Entry | None) -> Script[None]:
     yield from first("erase_payload", row.id, command.seq, body_digest(content.salt, stored))
     if content.blob is not None:
         yield from first("delete_unused_blob", row.session_id, content.blob)
-    for sha in sorted(_media(key, command.seq, content, stored)):
+    for sha in sorted(set() if entry is None else set(media_of(entry.payload))):
         yield from first("delete_unused_media", row.session_id, sha)
     yield from first("delete_checkpoints", row.id)
 
 
-def _media(key: ThreadKey, seq: int, content: _Content, stored: bytes) -> Iterable[str]:
-    try:
-        payload = decode(content.type, content.version, stored, required=False, thread=key.canonical, seq=seq)
-    except JournalError:
-        return ()  # what nobody can read may be erased too
-    return set(media_of(payload))
-
-
-def _say_so(row: ThreadRow, session: SessionRow, command: EraseEntry) -> Script[int]:
+def _say_so(row: ThreadRow, session: SessionRow, command: EraseEntry, erased: Entry | None) -> Script[int]:
     payload = EntryErased(erased_seq=command.seq, principal=command.principal, reason=command.reason)
     drafts = [Draft(entry_ids.command(command.request_id, 0), payload)]
     now_us = yield from clock()
+    texts = frozenset[str]() if erased is None else _texts(erased.payload)
     control = fold_drafts(row.control, drafts, now_us)
+    if erased is not None and erased.turn_id is not None and texts:
+        control = yield from _forget_in_turn(row, control, erased.turn_id, texts, now_us)
     [entry] = yield from append_drafts(row, drafts, control, now_us, runnable=row.runnable)
     if row.key.is_session_log:
-        yield from write_session(session.id, evolve_session(session.control, entry), entry.at_us)
+        yield from write_session(session.id, evolve_session(forget(session.control, texts), entry), entry.at_us)
     return entry.seq
+
+
+def _forget_in_turn(
+    row: ThreadRow, control: ThreadControl, turn_id: str, texts: Collection[str], now_us: int
+) -> Script[ThreadControl]:
+    """The control without what somebody wrote about the turn, whose row is rewritten so."""
+    status = yield from find_turn(turn_id, row.id)
+    if status is not None and (left := forget(status, texts)) != status:
+        yield from first("upsert_turn", *turn_columns(row, left, now_us))
+    parts: dict[str, ActiveTurn | TurnStatus | None] = {"active": control.active, "failed": control.failed}
+    theirs = {name: part for name, part in parts.items() if part is not None and part.turn_id == turn_id}
+    return control.model_copy(update={name: forget(part, texts) for name, part in theirs.items()})
+
+
+def forget(value: F, texts: Collection[str]) -> F:
+    """The value without these texts where somebody's words are kept, also in what it holds."""
+    update: dict[str, object] = {}
+    for name, field in type(value).model_fields.items():
+        held = getattr(value, name)
+        if isinstance(held, Frozen):
+            update[name] = forget(held, texts)
+        elif name in WORDS and held in texts:
+            update[name] = "" if field.is_required() else field.get_default()
+    return value.model_copy(update=update)
+
+
+def _texts(payload: Payload) -> frozenset[str]:
+    """What somebody wrote in it, as far as rows beside the entries keep it."""
+    said = (getattr(payload, name, None) for name in WORDS)
+    return frozenset(text for text in said if isinstance(text, str) and text)

@@ -32,6 +32,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome, Terms
 
 Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+Stored: TypeAlias = Callable[[str], Awaitable[set[str]]]
 SESSION = SessionKey("t", None, "s")
 KEY = ThreadKey("t", None, "agent", "s")
 WORKER = "worker"
@@ -99,6 +100,23 @@ def played(journal: Journal) -> Played:
 def sql(journal_url: str) -> Sql:
     """Run a statement past the driver, and commit."""
     return partial(_run_sql, journal_url)
+
+
+@pytest.fixture
+def stored(sql: Sql, journal_url: str) -> Stored:
+    """The tables that hold a text anywhere, whatever tables there are."""
+    place = "sqlite_master WHERE type = 'table'", "information_schema.tables WHERE table_schema = current_schema()"
+    column, where = ("name", place[0]) if journal_url.startswith("sqlite") else ("table_name", place[1])
+
+    async def stored(text: str) -> set[str]:
+        found = set()
+        for (table,) in await sql(f"SELECT {column} FROM {where}"):
+            cells = (cell for row in await sql(f"SELECT * FROM {table}") for cell in row)
+            if any(text.encode() in (bytes(c) if isinstance(c, bytes) else str(c).encode()) for c in cells):
+                found.add(table)
+        return found
+
+    return stored
 
 
 async def _run_sql(journal_url: str, statement: str, *params: object) -> list[tuple[Any, ...]]:

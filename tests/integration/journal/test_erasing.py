@@ -6,11 +6,25 @@ from functools import partial
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
-from turnwright.journal.commands import CreateSession, EraseEntry, Receipt
+from tests.integration.journal.asking import asking
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
+from turnwright.journal.commands import (
+    CancelSession,
+    CancelTurn,
+    ChangeState,
+    CreateSession,
+    EraseEntry,
+    FailModel,
+    Look,
+    Receipt,
+    Respond,
+    SetPermissions,
+)
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Media, Text
+from turnwright.journal.permissions.change import PermissionChange
+from turnwright.journal.state_ops import EnterPlan, LeavePlan
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import verify
 from turnwright.journal.transact.erasing import erase_entry
@@ -94,8 +108,48 @@ async def test_the_title_of_a_session_can_be_erased_from_its_log(played: Played)
     assert created.type == "session.created"
     session = await journal.session(SESSION)
     assert session is not None
-    assert session.control.seq == 2
+    assert (session.control.seq, session.control.title) == (2, None)
     assert await proven(journal)
+
+
+async def test_nothing_that_was_erased_stands_anywhere_else_nor_in_what_other_processes_have_read(
+    played: Played, stored: Stored
+) -> None:
+    journal, other = played.journal, Journal(played.journal.driver)
+    await played.execute(SESSION, CreateSession(request_id="create", title="secret title", reason="secret"))
+    turn, question = await asking(played, "what anybody might want: secret")
+    deny = {"message": "secret no"}
+    denied = Respond(request_id="no", turn_id=turn, interaction_id=question, resolution="deny", answer=deny)
+    await played.execute(KEY, denied)
+    of = {"turn_id": turn, "epoch": 1}
+    await played.ask(turn, 1, step=2)
+    await played.run(KEY, FailModel(**of, step=2, ordinal=1, failure="invalid", message="secret refusal"))  # type: ignore[arg-type]
+    await played.run(KEY, Look(**of))  # type: ignore[arg-type]
+    cancelled = await played.submit("another piece of work: secret")
+    await played.execute(KEY, CancelTurn(request_id="cancel", turn_id=cancelled, reason="secret reason"))
+    await played.execute(SESSION, CancelSession(request_id="all", reason="secret end"))
+    assert "secret" in str(await other.state(KEY))
+    assert len(await stored("secret")) > 3
+    for key in (KEY, SESSION.log):
+        for entry in await journal.entries(key):
+            if entry.type != "thread.opened":
+                assert (await erase(journal, entry.seq, f"erase {entry.seq}", key)).status == "accepted"
+    assert await stored("secret") == set()
+    assert "secret" not in str(await other.state(KEY))
+    seen = await journal.turn(KEY, turn)
+    assert seen is not None
+    assert (seen.phase, seen.code, seen.message) == ("failed", "model_error", None)
+    assert await proven(journal)
+
+
+async def test_what_was_said_of_another_turn_in_the_same_words_stays(played: Played) -> None:
+    turns = [await played.submit(name) for name in ("one", "two")]
+    for turn in turns:
+        await played.execute(KEY, CancelTurn(request_id=f"cancel {turn}", turn_id=turn, reason="too late"))
+    [first, *_] = [e.seq for e in await played.journal.entries(KEY) if e.type == "turn.cancelled"]
+    await erase(played.journal, first)
+    seen = [await played.journal.turn(KEY, turn) for turn in turns]
+    assert ["too late" in str(turn) for turn in seen] == [False, True]
 
 
 async def test_an_erasure_is_a_request_like_any_other(played: Played) -> None:
@@ -109,6 +163,24 @@ async def test_an_erasure_is_a_request_like_any_other(played: Played) -> None:
     assert (await erase(played.journal, 99, "beyond")).code == "unknown_entry"
     assert (await erase(played.journal, 1, "nowhere", OTHER)).code == "unknown_thread"
     assert await proven(played.journal)
+
+
+async def test_what_holds_is_erased_only_once_it_does_not_hold_any_more(played: Played) -> None:
+    journal = played.journal
+    turn = await played.submit("one")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    await played.answer(turn, epoch, Text(text="done"))
+    change = PermissionChange(working_directories=("/srv",))
+    permitted = await played.execute(KEY, SetPermissions(request_id="dirs", change=change))
+    planned = await played.execute(KEY, ChangeState(request_id="plan", op=EnterPlan()))
+    for n, seq in enumerate((permitted.seq, planned.seq)):
+        assert (await erase(journal, seq, f"too soon {n}")).code == "not_erasable"
+    await played.execute(KEY, ChangeState(request_id="leave", op=LeavePlan()))
+    assert (await erase(journal, planned.seq)).status == "accepted"
+    state, row = await journal.state(KEY), await journal.thread(KEY)
+    assert row is not None
+    assert (state.permissions, state.plan.active) == (row.control.permissions, row.control.planning)
 
 
 @pytest.mark.parametrize("kind", ["thread.opened", "entry.erased"])
