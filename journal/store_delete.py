@@ -17,6 +17,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.deleting import Tombstone, erase_some, find_tombstone, open_tombstones
 
 SESSIONS_FINISHED_MAX = 100
+THREADS_ENDED_MAX = 100
 JOURNAL = "journal"
 
 
@@ -29,12 +30,14 @@ class Deleted:
 
 
 async def delete_session(journal: Journal, key: SessionKey, command: DeleteSession) -> Deleted:
-    """Delete a session: refused as `busy` while a turn of it is active or queued.
+    """Delete a session: refused as `busy` while a turn of it is active or queued. Those that are cancelled end now.
 
     Raises:
         StoreUnavailable: try again, with the same or another request id; it goes on where it stopped.
     """
     receipt = await journal.execute(key, command)
+    if receipt.code == "busy" and await _end_cancelled(journal, key):
+        receipt = await journal.execute(key, command)
     if receipt.status == "rejected":
         return Deleted(receipt)
     row = await journal.driver.read(partial(first, "find_session", key.canonical))
@@ -42,6 +45,24 @@ async def delete_session(journal: Journal, key: SessionKey, command: DeleteSessi
         pass
     tombstone = await read_tombstone(journal, key)
     return Deleted(receipt, {JOURNAL: {} if tombstone is None else tombstone.counts})
+
+
+async def _end_cancelled(journal: Journal, key: SessionKey) -> bool:
+    """End the turns that the session's cancel reached, whether it was cancelled at all.
+
+    Its worker does so too, but a session that was just cancelled stayed busy until one came, and without Temporal for
+    ever.
+    """
+    session = await journal.session(key)
+    if session is None or not session.control.cancelled_seq:
+        return False
+    after = 0
+    while page := await journal.busy_threads(key, after, THREADS_ENDED_MAX):
+        for thread in page.values():
+            while (await journal.dispatch(thread)).again:
+                pass
+        after = max(page)
+    return True
 
 
 async def read_tombstone(journal: Journal, key: SessionKey) -> Tombstone | None:

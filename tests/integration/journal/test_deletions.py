@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tests.integration.journal.asking import asking, budget
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
 from turnwright.journal import store_admin
 from turnwright.journal.commands import CancelSession, ClaimRun, CreateSession, DeleteSession, PauseThread, Submit
 from turnwright.journal.driver import Driver
@@ -144,6 +144,30 @@ async def test_a_session_with_turns_is_not_deleted(played: Played) -> None:
     assert len(await played.journal.entries(SIDE)) > 0
     nobody = await delete_session(played.journal, SessionKey("t", None, "no"), DELETE)
     assert nobody.receipt.code == "unknown_session"
+
+
+async def test_a_session_that_was_cancelled_is_deleted_though_nobody_has_carried_that_out(
+    played: Played, stored: Stored
+) -> None:
+    await asking(played, "waiting", SIDE)
+    for name in ("queued", "queued behind"):
+        await played.submit(name)
+    await played.execute(SESSION, CancelSession(request_id="cancel"))
+    assert (await delete_session(played.journal, SESSION, DELETE)).receipt.status == "accepted"
+    assert await stored("queued") == await stored("waiting") == set()
+    await again(played)
+    assert await proven(played)
+
+
+async def test_a_call_that_runs_ends_before_its_cancelled_session_is_deleted(played: Played) -> None:
+    turn = await played.submit("one")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    await played.execute(SESSION, CancelSession(request_id="cancel"))
+    assert (await delete_session(played.journal, SESSION, DELETE)).receipt.code == "busy"
+    await played.answer(turn, epoch, Text(text="too late"))
+    assert (await delete_session(played.journal, SESSION, DELETE)).receipt.status == "accepted"
+    assert await proven(played)
 
 
 async def test_a_deletion_is_repeated_and_its_end_is_final(full: Played) -> None:
