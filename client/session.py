@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from turnwright.client.access import Access, How, checked
 from turnwright.client.errors import NotFound
-from turnwright.client.spending import SessionSpending
+from turnwright.client.spending import SessionSpending, budget_of
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 from turnwright.journal import store_admin
@@ -116,13 +116,15 @@ class Session:
         budget = (await self.status()).control.budget
         return SessionSpending(budget, await store_admin.session_used(self._access.journal, self.key))
 
-    async def set_budget(self, budget: Budget | None, **how: Unpack[How]) -> Receipt:
+    async def set_budget(self, budget: Budget | None, *, keep: bool = False, **how: Unpack[How]) -> Receipt:
         """Say what all threads of the session may use together; None: as much as they like.
 
-        What is left out of the budget is without bound. Turns that wait for more go on if that is enough.
+        What is left out of the budget is without bound, or with `keep` as it is. Turns that wait for more go on if that
+        is enough.
         """
         request_id, principal, reason = self._access.said(how)
-        command = SetSessionBudget(request_id=request_id, principal=principal, reason=reason, budget=budget or Budget())
+        wanted = budget_of(budget, keep=keep)
+        command = SetSessionBudget(request_id=request_id, principal=principal, reason=reason, budget=wanted)
         return await self._command(command, how)
 
     async def delete(self, **how: Unpack[How]) -> Deleted:

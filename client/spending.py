@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from turnwright.journal.budgets import Budget, Used
+from turnwright.journal.budgets import Budget, BudgetChange, Used
 from turnwright.journal.control import ThreadControl
+from turnwright.journal.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,19 @@ class SessionSpending:
 
     budget: Budget | None
     used: Used | None = None
+
+
+def budget_of(budget: Budget | None, *, keep: bool) -> Budget:
+    """The budget a command sets: all of it, or with `keep` only what it names.
+
+    Raises:
+        InvalidInput: `keep`, and no bound is named.
+    """
+    if not keep:
+        return budget or Budget()
+    if budget is None or not budget.model_fields_set:
+        raise InvalidInput("keep=True changes only the bounds that are named; name one, as in Budget(steps=20)")
+    return BudgetChange.of(budget)
 
 
 def thread_spending(control: ThreadControl) -> ThreadSpending:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 from turnwright.client.access import How
 from turnwright.client.errors import NotFound
 from turnwright.client.rule_texts import change_of, needs_lookup
-from turnwright.client.spending import ThreadSpending, thread_spending
+from turnwright.client.spending import ThreadSpending, budget_of, thread_spending
 from turnwright.client.thread_handle import ThreadHandle
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import ClearContext, EraseEntry, Receipt, SetBudget, SetPermissions, UpdateState
@@ -72,16 +72,21 @@ class ThreadAdmin(ThreadHandle):
         return thread_spending((await self.status()).control)
 
     async def set_budget(
-        self, budget: Budget | None, *, scope: Literal["thread", "turns"] = "thread", **how: Unpack[How]
+        self,
+        budget: Budget | None,
+        *,
+        scope: Literal["thread", "turns"] = "thread",
+        keep: bool = False,
+        **how: Unpack[How],
     ) -> Receipt:
         """Say what the thread, or each of its `turns` without a budget of its own, may use; None: as much as they like.
 
-        What is left out of the budget is without bound. A turn that waits for more goes on if that is enough.
+        What is left out of the budget is without bound, or with `keep` as it is. A turn that waits for more goes on if
+        that is enough.
         """
         request_id, principal, reason = self._access.said(how)
-        command = SetBudget(
-            request_id=request_id, principal=principal, reason=reason, scope=scope, budget=budget or Budget()
-        )
+        wanted = budget_of(budget, keep=keep)
+        command = SetBudget(request_id=request_id, principal=principal, reason=reason, scope=scope, budget=wanted)
         return await self._command(command, how)
 
     async def update_state(self, changes: Mapping[str, Any], *, expected_seq: int, **how: Unpack[How]) -> Receipt:

@@ -14,6 +14,7 @@ from pydantic import Field
 from turnwright.journal.messages import Frozen, Usage
 
 Scope: TypeAlias = Literal["turn", "thread", "session"]
+Bound: TypeAlias = Literal["steps", "tokens", "cost_microusd", "wall_time_s", "tool_calls"]
 SECOND_US = 1_000_000
 AMOUNT_MAX = 10**15
 WALL_TIME_S_MAX = 10**9
@@ -38,6 +39,26 @@ class Budget(Frozen):
     def bounded(self) -> bool:
         """Whether it bounds anything."""
         return self != Budget()
+
+
+class BudgetChange(Budget):
+    """A budget of which only the `named` bounds replace others; None lifts one.
+
+    What the others are is known where it is decided, under the lock: who read them before would undo what somebody
+    else changed meanwhile.
+    """
+
+    named: tuple[Bound, ...]
+
+    @classmethod
+    def of(cls, budget: Budget) -> BudgetChange:
+        """The change to what a budget says expressly."""
+        said = {name: getattr(budget, name) for name in budget.model_fields_set}
+        return cls.model_validate({**said, "named": sorted(said)})
+
+    def on(self, before: Budget | None) -> Budget:
+        """The budget as it is then."""
+        return (before or Budget()).model_copy(update={name: getattr(self, name) for name in self.named})
 
 
 class Used(Frozen):

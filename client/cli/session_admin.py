@@ -56,9 +56,9 @@ class SessionAdminCommands:
             if wanted is None:
                 await _show_budget(found, screen)
                 return
-            wanted = budgets.budget_given((await found.budget()).budget, **given)
-            receipt = await found.set_budget(wanted, **how(reason, request_id))
-            screen.show(plain.receipt(receipt), f"accepted; session {session} may use {budgets.budget_words(wanted)}")
+            receipt = await found.set_budget(wanted, keep=True, **how(reason, request_id))
+            now = (await found.budget()).budget
+            screen.show(plain.receipt(receipt), f"accepted; session {session} may use {budgets.budget_words(now)}")
 
         self._runner.run(run, as_json=as_json)
 

@@ -207,11 +207,8 @@ def _accepted(found: Thread, receipt: Receipt, screen: Screen) -> None:
 
 async def _set_budget(found: Thread, scope: Scope, given: dict[str, str | None], **said: Unpack[How]) -> Receipt | None:
     """Set the budget that the options say; None when they say nothing."""
-    if budgets.budget_given(None, **given) is None:
-        return None
-    spending = await found.budget()
-    wanted = budgets.budget_given(spending.budget if scope == "thread" else spending.turns, **given)
-    return await found.set_budget(wanted, scope=scope, **said)
+    wanted = budgets.budget_given(None, **given)
+    return None if wanted is None else await found.set_budget(wanted, scope=scope, keep=True, **said)
 
 
 async def _show_budget(found: Thread, screen: Screen) -> None:

@@ -39,7 +39,7 @@ from turnwright.journal.transact.rows import (
     lock_session,
     write_session,
 )
-from turnwright.journal.transact.spending import follow_budget
+from turnwright.journal.transact.spending import follow_budget, with_all_bounds
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
 OPENING = (Submit, Inject)
@@ -84,7 +84,7 @@ def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentS
     known = yield from remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
-    outcome = yield from run_thread(locked, command, terms, base)
+    outcome = yield from run_thread(locked, with_all_bounds(command, locked.row.control), terms, base)
     if outcome.rejection is not None:
         receipt = rejected(command, outcome.rejection, _revision(command, outcome))
         if not outcome.entries:
@@ -111,7 +111,7 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     known = yield from remembered(row.id, command)
     if known is not None:
         return Done(known)
-    decision = decide_session(session.control, command)
+    decision = decide_session(session.control, with_all_bounds(command, session.control))
     if isinstance(decision, Rejection):
         raise Undo(rejected(command, decision, session.control.pause.revision))
     now_us, control = (yield from clock()), session.control

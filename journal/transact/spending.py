@@ -7,7 +7,11 @@ counter's holder sees a sum that stays true until its commit.
 
 from __future__ import annotations
 
-from turnwright.journal.budgets import Used
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from turnwright.journal.budgets import BudgetChange, Used
+from turnwright.journal.commands import ClientCommand, SetBudget, SetSessionBudget
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -16,6 +20,7 @@ from turnwright.journal.spending import committed
 from turnwright.journal.transact.rows import ThreadRow, find_session, thread_control
 
 THREADS_FILLED_MAX = 500
+C = TypeVar("C", bound=ClientCommand)
 
 
 def session_used(session_id: int, session: SessionControl) -> Script[Used | None]:
@@ -39,6 +44,18 @@ def read_used(key: SessionKey) -> Script[Used | None]:
         return None
     row = yield from first("sum_spent", session.id)
     return None if row is None else used_of(row)
+
+
+def with_all_bounds(command: C, control: ThreadControl | SessionControl) -> C:
+    """The command to set a budget with the bounds that stay, if it names only those it changes."""
+    change = command.budget if isinstance(command, SetBudget | SetSessionBudget) else None
+    if not isinstance(change, BudgetChange):
+        return command
+    before = control.budget
+    if isinstance(control, ThreadControl) and isinstance(command, SetBudget) and command.scope == "turns":
+        before = control.turn_budget
+    whole: dict[str, Any] = {"budget": change.on(before)}
+    return replace(command, **whole)
 
 
 def note_spent(row: ThreadRow, session: SessionControl, control: ThreadControl) -> Script[None]:

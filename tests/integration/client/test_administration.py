@@ -1,9 +1,14 @@
 """What an administrator does through the Python client: permissions, tasks, state, erasing, deleting."""
 
+import asyncio
+from typing import Literal
+
 import pytest
 
+from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT, Hands
-from turnwright.client import Client, CommandRejected, NotFound, Session
+from turnwright.client import Budget, Client, CommandRejected, NotFound, Session
+from turnwright.journal.commands import Receipt
 from turnwright.journal.entries import Erased, PermissionsChanged, TasksChanged
 from turnwright.journal.errors import InvalidInput
 
@@ -121,6 +126,35 @@ async def test_the_content_of_an_entry_is_erased_once_and_nobody_finds_it_again(
     assert "my secret" not in str(await thread.state())
     assert await code_of(thread.erase(99)) == "unknown_entry"
     assert await code_of(session.thread("other").erase(1)) == "unknown_thread"
+
+
+@pytest.mark.parametrize("of", ["thread", "turns", "session"])
+async def test_two_who_change_other_bounds_of_a_budget_at_once_do_not_undo_each_other(
+    connect: Connect, session: Session, hands: Hands, of: str
+) -> None:
+    await hands.finish(await session.submit("one", agent=AGENT))
+    people = [(await connect()).session("ann", "s") for _ in range(2)]
+
+    async def change(who: Session, request_id: str, budget: Budget) -> Receipt:
+        if of == "session":
+            return await who.set_budget(budget, keep=True, request_id=request_id)
+        scope: Literal["thread", "turns"] = "thread" if of == "thread" else "turns"
+        return await who.thread(AGENT).set_budget(budget, scope=scope, keep=True, request_id=request_id)
+
+    await change(session, "before", Budget(tool_calls=3, cost_microusd=5))
+    changes = [Budget(steps=7, tool_calls=None), Budget(tokens=100)]
+    await asyncio.gather(*(change(w, f"r{n}", b) for n, (w, b) in enumerate(zip(people, changes, strict=True))))
+    assert (await change(people[0], "r1", changes[1])).duplicate
+    assert await code_of(change(people[0], "r1", Budget(tokens=100, steps=None))) == "request_id_reused"
+    thread = await session.thread(AGENT).budget()
+    budgets = {"session": (await session.budget()).budget, "thread": thread.budget, "turns": thread.turns}
+    assert budgets[of] == Budget(steps=7, tokens=100, cost_microusd=5)
+
+
+async def test_a_change_of_a_budget_that_names_nothing_is_none(session: Session) -> None:
+    for budget in (None, Budget()):
+        with pytest.raises(InvalidInput, match="name one"):
+            await session.set_budget(budget, keep=True)
 
 
 async def test_a_session_is_deleted_when_nothing_of_it_runs_and_each_store_says_what_it_erased(
