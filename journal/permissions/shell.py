@@ -26,7 +26,7 @@ _NOT_PLAIN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f$`]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 _FRAGMENTS = re.compile(r"\$\(|`|<\(|>\(|\(|\)|\$\{|\}")
 _WAITING = re.compile(r"\d[\w.]*")
-_RESERVED = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "time", "coproc", "function"})
+_RESERVED = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "coproc", "function"})
 # They run the command that follows their own options.
 _WRAPPERS = frozenset({
     "builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "time",
@@ -34,11 +34,15 @@ _WRAPPERS = frozenset({
 })  # fmt: skip
 # They run what any of their words says: a line of its own, or a command further on.
 _SHELLS = frozenset({
-    "ash", "bash", "busybox", "chroot", "csh", "dash", "docker", "eval", "fish", "flock", "ksh", "kubectl", "nsenter",
-    "parallel", "podman", "runuser", "script", "sh", "ssh", "strace", "su", "tcsh", "trap", "unshare", "watch", "zsh",
+    "busybox", "bwrap", "catchsegv", "chroot", "chrt", "docker", "eval", "fakeroot", "firejail", "flock",
+    "gosu", "kubectl", "ltrace", "nsenter", "numactl", "parallel", "perf", "pkexec", "podman", "prlimit",
+    "runuser", "script", "setarch", "sg", "ssh", "start-stop-daemon", "strace", "su", "su-exec", "systemd-run",
+    "taskset", "trap", "unbuffer", "unshare", "valgrind", "watch",
 })  # fmt: skip
+# They also run what they are fed, if they are given no words but options.
+_READERS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-WRAPPERS = _WRAPPERS | _SHELLS
+WRAPPERS = _WRAPPERS | _SHELLS | _READERS
 
 
 class _NotUnderstood(Exception):
@@ -144,7 +148,9 @@ def _behind(words: Words, depth: int) -> Iterator[Words]:
     if program in _WRAPPERS:
         for at in may_begin(words):
             yield from _behind_one(words[at:], depth)
-    elif program in _SHELLS:
+    elif program in _READERS and all(word.startswith("-") for word in words[1:]):
+        raise _NotUnderstood
+    elif program in _SHELLS | _READERS:
         yield from (words[at:] for at in range(1, len(words)))
         for text in (*words[1:], " ".join(words[1:])):
             yield from _read(text, depth - 1) if re.search(r"[\s;&|()`]", text) else ()
