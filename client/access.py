@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from turnwright.client.enlisting import statements_of
-from turnwright.client.errors import CommandRejected
+from turnwright.client.errors import ClientClosed, CommandRejected
+from turnwright.client.inputs import of_kind
 from turnwright.client.wakes import Wakes
 from turnwright.journal import store_enlisting
 from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand, Submit
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import InvalidInput, StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey, checked_request_id
 from turnwright.journal.store import Journal
 
@@ -42,20 +43,39 @@ class How(TypedDict, total=False):
 class Access:
     """A journal as one tenant and principal may use it."""
 
-    journal: Journal
+    opened: Journal
     tenant: str
     principal: str
     wakes: Wakes
+
+    @property
+    def journal(self) -> Journal:
+        """The journal. Raises `ClientClosed`."""
+        if self.wakes.closed:
+            raise ClientClosed
+        return self.opened
+
+    async def close(self, timeout_s: float) -> None:
+        """Send what is left of the wake-ups, for a moment, and disconnect."""
+        await self.wakes.close(timeout_s)
+        await self.opened.close()
 
     def said(self, how: How) -> tuple[str, str, str | None]:
         """Request id, principal and reason of a command.
 
         Raises:
-            InvalidInput: the request id is none.
+            InvalidInput: the request id is none, or something is said that no command takes.
         """
-        given = how.get("request_id")
+        unknown = how.keys() - How.__annotations__.keys()
+        if unknown:
+            known, named = ", ".join(How.__annotations__), ", ".join(sorted(unknown))
+            raise InvalidInput(f"no command takes {named}; beside its own arguments each takes {known}")
+        given, reason = how.get("request_id"), how.get("reason")
         request_id = f"r-{uuid.uuid4().hex}" if given is None else checked_request_id(given)
-        return request_id, how.get("principal", self.principal), how.get("reason")
+        if reason is not None:
+            of_kind("a reason", reason, str, "such as 'stocktaking'")
+        principal = of_kind("a principal", how.get("principal", self.principal), str, "such as 'ann'")
+        return request_id, principal, reason
 
     async def command(
         self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand, *, check: bool

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from turnwright.client.access import Access, How
 from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound
+from turnwright.client.inputs import of_kind
 from turnwright.client.opening import open_journal
 from turnwright.client.questions import Question, question_of
 from turnwright.client.quiet import quiet_logs
@@ -54,7 +55,6 @@ class Client(Answering):
 
     def __init__(self, journal: Journal, settings: ClientSettings) -> None:
         self.settings = settings
-        self._journal = journal
         connect = settings.connect_temporal if settings.wake else None
         tenant = checked_part("tenant", settings.tenant)
         self._access = Access(journal, tenant, settings.principal, Wakes(journal, connect, settings.task_queue))
@@ -90,6 +90,8 @@ class Client(Answering):
             StoreError: there is no journal of this version there.
             StoreUnavailable: the journal cannot be reached.
         """
+        if settings is not None:
+            of_kind("the settings of a client", settings, ClientSettings, "and a journal is `journal_url=…`")
         given = {
             "journal_url": journal_url,
             "tenant": tenant,
@@ -98,6 +100,8 @@ class Client(Answering):
             "temporal": None if temporal is None else _given(temporal),
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        for name in chosen.keys() - {"temporal"}:
+            of_kind(name, chosen[name], str, "such as 'sqlite:///journal.db'" if name == "journal_url" else "a name")
         return Connecting(replace(settings or ClientSettings(), **chosen), migrate=migrate)
 
     async def __aenter__(self) -> Self:
@@ -110,8 +114,7 @@ class Client(Answering):
 
     async def close(self) -> None:
         """Send what is left of the wake-ups, for a moment, and disconnect. Harmless twice."""
-        await self._access.wakes.close(FLUSH_S)
-        await self._journal.close()
+        await self._access.close(FLUSH_S)
 
     async def flush(self, timeout_s: float = FLUSH_S) -> str | None:
         """Wait for wake-ups that are on their way; why the last one was not sent, None when all were."""
@@ -130,10 +133,11 @@ class Client(Answering):
             NotFound: no turn of the tenant has it.
             InvalidInput: several have.
         """
+        of_kind("a turn's id", turn_id, str, "such as the `id` of a turn")
         wanted = turn_id if turn_id.startswith("t-") else f"t-{turn_id}"
         if _TURN_ID.fullmatch(wanted) is None:
             raise NotFound("turn", turn_id)
-        found = await store_admin.find_turns_named(self._journal, self._access.tenant, wanted, CANDIDATES_MAX)
+        found = await store_admin.find_turns_named(self._access.journal, self._access.tenant, wanted, CANDIDATES_MAX)
         if not found:
             raise NotFound("turn", turn_id)
         if len(found) > 1:
@@ -178,7 +182,7 @@ class Client(Answering):
             phases,
             status,
         )
-        page = await store_admin.list_turns(self._journal, wanted, after, limit)
+        page = await store_admin.list_turns(self._access.journal, wanted, after, limit)
         if page is None:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
@@ -220,7 +224,7 @@ class Client(Answering):
             tool=tool or "",
             state=state,
         )
-        page = await store_admin.read_inbox(self._journal, wanted, after, limit)
+        page = await store_admin.read_inbox(self._access.journal, wanted, after, limit)
         if page is None:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
@@ -228,7 +232,7 @@ class Client(Answering):
 
     async def interaction(self, interaction_id: str) -> Question:
         """A question by its id, open or settled. Raises `NotFound`."""
-        found = await store_admin.find_interaction(self._journal, self._access.tenant, interaction_id)
+        found = await store_admin.find_interaction(self._access.journal, self._access.tenant, interaction_id)
         if found is None:
             raise NotFound("question", interaction_id)
         return question_of(found)
@@ -251,13 +255,13 @@ class Client(Answering):
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know; None when one of these does not say, or not all of its own."""
-        return known_agents(await self._journal.driver.presences())
+        return known_agents(await self._access.journal.driver.presences())
 
     async def sessions(
         self, *, user: str | EllipsisType | None = ..., after: str | None = None, limit: int = 50
     ) -> Page[SessionSeen]:
         """A page of sessions, newest first; `user` as in `turns`."""
-        return await store_admin.list_sessions(self._journal, self._access.tenant, _user(user), after, limit)
+        return await store_admin.list_sessions(self._access.journal, self._access.tenant, _user(user), after, limit)
 
 
 class Connecting:

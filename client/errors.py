@@ -8,6 +8,7 @@ TurnwrightError                 turnwright.journal.errors
 │   ├── TurnFailed              `code`, `retryable`
 │   └── TurnCancelled           `code` says by what
 ├── WaitTimeout                 the time to wait is over; the turn goes on
+├── ClientClosed                the client was closed; connect another one
 └── JournalError                the journal cannot answer (StoreUnavailable: try again)
 """
 
@@ -84,6 +85,13 @@ class TurnCancelled(TurnEnded):
 
 class WaitTimeout(TurnwrightError, TimeoutError):
     """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""
+
+
+class ClientClosed(TurnwrightError, RuntimeError):
+    """The client, or that of the handle, was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("this client is closed; connect another one with Client.connect(…)")
 
 
 def _reason(receipt: Receipt, key: ThreadKey | SessionKey | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from turnwright.client.access import Access, How, checked
 from turnwright.client.errors import NotFound
+from turnwright.client.inputs import one_of
 from turnwright.client.spending import SessionSpending, budget_of
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
@@ -108,7 +109,9 @@ class Session:
     async def close(self, mode: CloseMode = "finish", **how: Unpack[How]) -> Receipt:
         """Take no new turn anywhere in the session; `finish` its queues, or `cancel` them."""
         request_id, principal, reason = self._access.said(how)
-        command = CloseSession(request_id=request_id, principal=principal, reason=reason, mode=mode)
+        command = CloseSession(
+            request_id=request_id, principal=principal, reason=reason, mode=one_of("mode", mode, get_args(CloseMode))
+        )
         return await self._command(command, how)
 
     async def budget(self) -> SessionSpending:

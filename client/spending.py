@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from turnwright.client.inputs import as_budget
 from turnwright.journal.budgets import Budget, BudgetChange, Used
 from turnwright.journal.control import ThreadControl
 from turnwright.journal.errors import InvalidInput
@@ -40,8 +41,9 @@ def budget_of(budget: Budget | None, *, keep: bool) -> Budget:
     """The budget a command sets: all of it, or with `keep` only what it names.
 
     Raises:
-        InvalidInput: `keep`, and no bound is named.
+        InvalidInput: it is no budget, or `keep`, and no bound is named.
     """
+    as_budget(budget)
     if not keep:
         return budget or Budget()
     if budget is None or not budget.model_fields_set:

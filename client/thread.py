@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Unpack, get_args
 
 from turnwright.client.access import How
-from turnwright.client.inputs import as_message
+from turnwright.client.inputs import as_budget, as_message, one_of
 from turnwright.client.thread_admin import ThreadAdmin
 from turnwright.client.thread_tasks import ThreadTasks
 from turnwright.client.turn import Turn
@@ -68,9 +68,9 @@ class Thread(ThreadAdmin, ThreadTasks):
             reason=reason,
             turn_id=turn_id,
             input=as_message(message),
-            if_busy=if_busy,
-            on_failure=on_failure,
-            budget=budget,
+            if_busy=one_of("if_busy", if_busy, get_args(IfBusy)),
+            on_failure=one_of("on_failure", on_failure, (*get_args(OnFailure), None)),
+            budget=as_budget(budget),
         )
         if connection is None:
             receipt = await self._command(command, how)
@@ -110,7 +110,9 @@ class Thread(ThreadAdmin, ThreadTasks):
     async def close(self, mode: CloseMode = "finish", **how: Unpack[How]) -> Receipt:
         """Take no new turn; `finish` the queue, or `cancel` it."""
         request_id, principal, reason = self._access.said(how)
-        command = CloseThread(request_id=request_id, principal=principal, reason=reason, mode=mode)
+        command = CloseThread(
+            request_id=request_id, principal=principal, reason=reason, mode=one_of("mode", mode, get_args(CloseMode))
+        )
         return await self._command(command, how)
 
     async def state(self, at_seq: int | None = None) -> AgentState:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 from turnwright.client.access import Access, How
 from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
-from turnwright.client.inputs import as_message
+from turnwright.client.inputs import as_message, one_of
 from turnwright.client.questions import Question, question_of
 from turnwright.client.turn_report import Reading, TurnReport, answer_of
 from turnwright.client.views import TurnView, view_of
@@ -124,7 +124,7 @@ class Turn(Answering):
             reason=reason,
             turn_id=self.id,
             call_id=call_id,
-            outcome=outcome,
+            outcome=one_of("outcome", outcome, ("succeeded", "failed", "run_again")),
             output=(Text(text=output),) if isinstance(output, str) else output,
         )
         return await self._command(command, how)

@@ -50,6 +50,7 @@ class Wakes:
         self._sending: dict[ThreadKey | SessionKey, asyncio.Task[None]] = {}
         self._again: set[ThreadKey | SessionKey] = set()
         self._failure: str | None = None
+        self.closed = False
 
     @property
     def failure(self) -> str | None:
@@ -75,6 +76,7 @@ class Wakes:
 
     async def close(self, timeout_s: float) -> None:
         """Wait a little for what is on its way, then drop it."""
+        self.closed = True
         await self.flush(timeout_s)
         self._connect = None
         tasks = list(self._sending.values())
