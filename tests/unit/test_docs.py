@@ -8,6 +8,15 @@ from tests.unit.source_tree import ROOT
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("benchmarks/*.md")]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
+PROOF = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
+
+
+def test_every_promise_names_a_test_that_is_there() -> None:
+    named = PROOF.findall((ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8"))
+    assert len(named) > 30
+    files = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in named}
+    assert [f"{file}::{test}" for file, test in named if test and f"def {test}(" not in files[file]] == []
+
 
 def test_every_link_between_pages_leads_somewhere() -> None:
     dangling = [
