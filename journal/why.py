@@ -26,7 +26,7 @@ AGENTS_TOLD_MAX = 200
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "operation", "worker_lost",
-    "no_worker", "agent_unknown", "due", "enlisted",
+    "no_worker", "agent_unknown", "tool_unknown", "due", "enlisted",
 ]  # fmt: skip
 
 
@@ -275,6 +275,11 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
         others = ", ".join(sorted(known)) or "none"
         text = f"No live worker knows the agent {scene.key.agent} to {next_}; the agents they know: {others}."
         return Why("agent_unknown", text)
+    missing = _missing_tools(scene, action, alive)
+    if missing:
+        tools = ", ".join(missing)
+        text = f"No live worker's agent {scene.key.agent} has the tool {tools} to {next_}; start one that has."
+        return Why("tool_unknown", text)
     quiet_us = scene.now_us - scene.last_at_us
     text = f"A worker is about to {next_}"
     if quiet_us > QUIET_S * 1_000_000:
@@ -285,8 +290,28 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
 def known_agents(presences: Iterable[Presence]) -> frozenset[str] | None:
     """The agents that live workers know; None: one of them does not say, or not all of them."""
     told = [_agents(presence) for presence in presences if presence.liveness.state == "alive"]
-    known = [agents for agents in told if agents is not None]
+    return _together(told)
+
+
+def _missing_tools(scene: Scene, action: Action, alive: Iterable[Presence]) -> list[str]:
+    """The tools of calls that are due and that no live worker says it has; a thread keeps those it was opened with."""
+    active = scene.control.turn(scene.status.turn_id)
+    known = _together([_tools(presence, scene.key.agent) for presence in alive])
+    if active is None or known is None or not isinstance(action, Work):
+        return []
+    calls = [active.call(op.call_id) for op in action.start if isinstance(op, ToolOp | ReconcileOp)]
+    return sorted({call.name for call in calls if call is not None} - known)
+
+
+def _together(told: Collection[frozenset[str] | None]) -> frozenset[str] | None:
+    known = [names for names in told if names is not None]
     return frozenset[str]().union(*known) if len(known) == len(told) else None
+
+
+def _tools(presence: Presence, agent: str) -> frozenset[str] | None:
+    """The tools a worker says the agent has; None: it does not say."""
+    tools = presence.info.get("tools")
+    return frozenset(map(str, tools.get(agent, ()))) if isinstance(tools, Mapping) else None
 
 
 def _agents(presence: Presence) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -25,17 +25,19 @@ LOOK_INTERVAL_S_MAX = 0.1
 BEAT_INTERVAL_S_MAX = 1.0
 BEATS_PER_LEASE = 3
 AGENTS_SHOWN_MAX = 200
+TOOLS_SHOWN_MAX = 2_000
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What a worker tells others about itself; nothing in it names the machine."""
+    """What a worker tells others about itself; nothing in it names the machine. `tools`: those of each agent."""
 
     label: str
     task_queue: str
     agents: Sequence[str] = ()
+    tools: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def public(self) -> Mapping[str, Any]:
         """As it stands beside the presence in the store."""
@@ -46,7 +48,13 @@ class WorkerInfo:
             "agents": list(self.agents[:AGENTS_SHOWN_MAX]),
             "version": version("turnwright"),
             "task_queue": self.task_queue,
+            "tools": self._tools(),
         }
+
+    def _tools(self) -> dict[str, list[str]] | None:
+        """None where it would be too much to tell: then nobody takes one for missing."""
+        too_many = sum(map(len, self.tools.values())) > TOOLS_SHOWN_MAX or len(self.agents) > AGENTS_SHOWN_MAX
+        return None if too_many else {agent: list(tools) for agent, tools in self.tools.items()}
 
 
 class PresenceKeeper(Looper):

@@ -82,7 +82,8 @@ class WorkerProcess:
         queue = await self._until_there(lambda: self._task_queue(journal), StoreUnavailable)
         if queue is None:
             return
-        info = WorkerInfo(self._label, queue, self._registry.names)
+        tools = {agent.name: [tool.name for tool in agent.tools] for agent in self._registry}
+        info = WorkerInfo(self._label, queue, self._registry.names, tools)
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
         await self._until_there(presence.start, StoreUnavailable)
         looking = asyncio.create_task(self._say_unmakeable(), name="models")

@@ -153,6 +153,7 @@ def _worker(seen: Presence) -> dict[str, Any]:
         "pid": info.get("pid"),
         "started": info.get("started"),
         "agents": list(info.get("agents", ())),
+        "tools": info.get("tools"),
     }
 
 

@@ -9,7 +9,7 @@ from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 
-INFO = WorkerInfo("worker 1", "queue", ("a", "b"))
+INFO = WorkerInfo("worker 1", "queue", ("a", "b"), {"a": ("look",), "b": ()})
 
 
 async def break_lock(journal_url: str, presence_id: str, sql: Sql) -> None:
@@ -28,8 +28,8 @@ async def test_it_is_seen_with_what_it_tells_and_gone_when_it_stops(driver: Driv
     [seen] = await driver.presences()
     assert ids == [keeper.presence_id] == [seen.presence_id]
     assert seen.liveness.state == "alive"
-    assert seen.info["agents"] == ["a", "b"]
-    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue"}
+    assert (seen.info["agents"], seen.info["tools"]) == (["a", "b"], {"a": ["look"], "b": []})
+    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue", "tools"}
     await keeper.stop()
     await keeper.stop()
     assert await driver.presences() == []

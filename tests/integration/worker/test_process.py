@@ -75,6 +75,7 @@ async def test_a_worker_that_is_named_in_an_entry_is_found_in_the_journals_stati
     [listed] = json.loads((await process.communicate())[0])["workers"]
     assert listed["presence"] == started.presence  # type: ignore[attr-defined]
     assert (listed["worker"], listed["pid"], listed["state"]) == ("worker-1", worker.pid, "alive")
+    assert "add" in listed["tools"][turn.key.agent]
     assert (await worker.until_said("presence_held"))["pid"] == worker.pid
 
 

@@ -29,6 +29,8 @@ KEY = ThreadKey("acme", "ann", "echo", "s", "main")
 ON = PauseFlag(on=True, revision=3, source="command")
 HELD = PauseFlag(on=True, revision=3, source="on_failure")
 ALIVE = Presence("w-1", {"agents": ["echo", "other"]}, Liveness("alive", 0.1))
+TOOLLESS = replace(ALIVE, info={"agents": ["echo"], "tools": {"echo": ["refund"]}})
+TOOLED = replace(ALIVE, info={"agents": ["echo"], "tools": {"echo": ["refund", "ledger"]}})
 LAPSED = replace(ALIVE, liveness=Liveness("lapsed", 30.0))
 DEAD = replace(ALIVE, liveness=Liveness("dead", 30.0))
 STRANGER = Presence("w-2", {"agents": ["other"]}, Liveness("alive", 0.1))
@@ -319,6 +321,15 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         "due",
         "ask the tool what became of the call c-1",
     ),
+    (
+        "tool unknown",
+        active(RUNNING, step=1, calls=(CALL,)),
+        [TOOLLESS],
+        "tool_unknown",
+        "No live worker's agent echo has the tool ledger to run the call c-1 of ledger; start one that has.",
+    ),
+    ("tool of another worker", active(RUNNING, step=1, calls=(CALL,)), [TOOLLESS, TOOLED], "due", "run the call c-1"),
+    ("tools not told", active(RUNNING, step=1, calls=(CALL,)), [TOOLLESS, ALIVE], "due", "run the call c-1"),
     ("question to ask", active(RUNNING, calls=(UNKNOWN,)), [ALIVE], "due", "ask what became of a call"),
     ("end to record", active(RUNNING, answer="e", inputs=0), [ALIVE], "due", "record that it is completed"),
     ("answered", active(WAITING, calls=(CALL,)), [ALIVE], "due", "go on with it"),
