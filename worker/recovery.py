@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from turnwright.journal import store_admin
+from turnwright.journal.enlisted import take_in
 from turnwright.journal.stalls import SECOND_US
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.transact.enlisting import find_inbox
 from turnwright.journal.transact.sweeping import (
     Broken,
     Glance,
@@ -80,6 +82,17 @@ class Recovery:
         """
         assert self._rouser is not None
         return await self._rouser.revive(case.suspect)
+
+    async def take_in(self) -> int:
+        """Queue what was submitted in its callers' transactions; how many threads had some."""
+        taken = 0
+        after: int | None = 0
+        while after is not None:
+            page = await self._journal.driver.read(partial(find_inbox, after, PAGE_THREADS_MAX))
+            for key in page.keys:
+                taken += await take_in(self._journal.driver, key, self._journal.terms) > 0
+            after = page.after
+        return taken
 
     async def finish_deletions(self) -> int:
         """Erase what cut-off deletions have left; how many pieces."""

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
+from tests.faults.harness.recovering import recover
 from tests.faults.harness.scripts import say, task
 from tests.faults.harness.world import World
 
@@ -47,3 +48,12 @@ async def test_workers_killed_while_they_take_it_in_neither_lose_nor_repeat_it(w
     await world.let_work(workers[-1])
     await world.until_status(turn, "completed")
     assert (await world.types(turn)).count("turn.queued") == 1
+
+
+async def test_recovery_by_hand_takes_it_in_while_no_worker_lives(world: World, caller: Caller) -> None:
+    async with caller.transaction():
+        turn = await world.thread().submit(task(say("refunded")), connection=caller)
+    code, told = await recover(world)
+    assert (code, told[-1]["taken_in"]) == (0, 1)
+    await world.until_status(turn, "queued")
+    assert (await recover(world))[1][-1]["taken_in"] == 0

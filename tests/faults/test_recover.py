@@ -1,29 +1,13 @@
 """`turnwright recover`: what it finds and brings back, and a journal that was put back to a backup."""
 
-import asyncio
-import json
 import sqlite3
-import sys
 from pathlib import Path
-from typing import Any
 
+from tests.faults.harness.recovering import recover
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
 
 SLEEPY = {"sweep_interval_s": 600, "stall_s": 600}
-NOW = {"stall_s": 0.001}  # of two entries, one has been there for so long
-
-
-async def recover(world: World, *options: str) -> tuple[int, list[dict[str, Any]]]:
-    """The command as an operator gives it; its exit code and what it told."""
-    place = ("--journal", world.journal_url, "--task-queue", world.queue, "--temporal-address", world.temporal.address)
-    command = (sys.executable, "-m", "turnwright.worker.main", *place, "recover", "--json", *options)
-    environment = world.environment("recover", NOW)
-    process = await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-1, env=environment)
-    told, erred = await process.communicate()
-    lines = [json.loads(line) for line in (told + erred).splitlines()]
-    assert process.returncode is not None
-    return process.returncode, lines
 
 
 async def test_a_turn_whose_workflow_was_terminated_is_told_of_and_brought_back_by_hand(world: World) -> None:
@@ -38,11 +22,11 @@ async def test_a_turn_whose_workflow_was_terminated_is_told_of_and_brought_back_
     assert (code, case["turn"], case["found"], case["done"]) == (0, turn.id, "stalled", [])
     assert case["temporal"]["turn"] == "gone"
     assert "make the model call of step 2" in case["why"]
-    assert total == {"found": 1, "recovered": 0, "unreadable": 0, "erased": 0}
+    assert total == {"found": 1, "recovered": 0, "unreadable": 0, "taken_in": 0, "erased": 0}
     code, (case, total) = await recover(world)
     assert (code, case["done"], total["recovered"]) == (0, ["turn_restarted", "woken"], 1)
     await world.until_status(turn, "completed")
-    assert await recover(world) == (0, [{"found": 0, "recovered": 0, "unreadable": 0, "erased": 0}])
+    assert await recover(world) == (0, [{"found": 0, "recovered": 0, "unreadable": 0, "taken_in": 0, "erased": 0}])
 
 
 async def test_a_journal_that_workers_serve_gets_no_new_id(small_world: World) -> None:

@@ -33,6 +33,11 @@ NewIncarnation = Annotated[
 _SAID = {"gone": "has no workflow", "under_way": "has something under way", "wedged": "stands still"}
 _DONE = {"woken": "woken", "thread_terminated": "thread's workflow ended", "turn_restarted": "turn started again"}
 
+_BESIDE = {
+    "taken_in": "{:,} threads had submits of their callers' transactions, which are queued now",
+    "erased": "{:,} pieces of deleted sessions erased",
+}
+
 
 def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the command."""
@@ -91,6 +96,7 @@ class _Recover:
         from turnwright.worker.recovery import Recovery  # noqa: PLC0415
 
         recovery = Recovery(journal, await self._rouser(journal), self._settings.stall_s)
+        taken_in = 0 if self._dry_run else await recovery.take_in()
         found = broken = 0
         async for case in recovery.find():
             if isinstance(case, Broken):
@@ -103,7 +109,7 @@ class _Recover:
             done = () if self._dry_run else await recovery.recover(case)
             self._screen.show(_told(case, done), _line(case, done))
         erased = 0 if self._dry_run else await recovery.finish_deletions()
-        self._sum_up(found, broken, erased)
+        self._sum_up(found, broken, {"taken_in": taken_in, "erased": erased})
         return REFUSED if broken else 0
 
     async def _rouser(self, journal: Journal) -> TemporalRouser | None:
@@ -124,13 +130,13 @@ class _Recover:
         queue = self._settings.task_queue or default_task_queue(journal_id)
         return TemporalRouser(Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s))
 
-    def _sum_up(self, found: int, broken: int, erased: int) -> None:
+    def _sum_up(self, found: int, broken: int, beside: dict[str, int]) -> None:
         verb = "would be brought back" if self._dry_run else "brought back"
         told = f"{found:,} threads {verb}" if found else "every thread with work is carried on"
         told += f"; {broken:,} cannot be read (see `turnwright journal verify`)" if broken else ""
-        told += f"; {erased:,} pieces of deleted sessions erased" if erased else ""
-        totals = {"found": found, "recovered": 0 if self._dry_run else found, "unreadable": broken, "erased": erased}
-        self._screen.show(totals, told)
+        told += "".join(f"; {_BESIDE[what].format(count)}" for what, count in beside.items() if count)
+        totals = {"found": found, "recovered": 0 if self._dry_run else found, "unreadable": broken}
+        self._screen.show(totals | beside, told)
 
 
 def _told(case: Case, done: Sequence[str]) -> dict[str, object]:
