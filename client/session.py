@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     CloseSession,
     CreateSession,
     DeleteSession,
+    EraseEntry,
     IfBusy,
     PauseSession,
     Receipt,
@@ -129,6 +130,19 @@ class Session:
         wanted = budget_of(budget, keep=keep)
         command = SetSessionBudget(request_id=request_id, principal=principal, reason=reason, budget=wanted)
         return await self._command(command, how)
+
+    async def erase(self, seq: int, **how: Unpack[How]) -> Receipt:
+        """Erase the content of an entry of the session's own log for good; its first holds title and metadata.
+
+        That it was there stays, and the chain still verifies.
+
+        Raises:
+            CommandRejected: `unknown_thread` (there is no such session), `unknown_entry`, `not_erasable`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)
+        receipt = await self._access.journal.execute(self.key.log, command)
+        return checked(receipt, check=how.get("check", True))
 
     async def delete(self, **how: Unpack[How]) -> Deleted:
         """Erase the session with everything in it, for good; that it was there, who deleted it and why stays.

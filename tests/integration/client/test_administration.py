@@ -128,6 +128,15 @@ async def test_the_content_of_an_entry_is_erased_once_and_nobody_finds_it_again(
     assert await code_of(session.thread("other").erase(1)) == "unknown_thread"
 
 
+async def test_what_a_session_was_called_is_erased_from_its_log_and_its_lists(client: Client, session: Session) -> None:
+    first = await session.erase(1, reason="asked to", request_id="r")
+    assert (await session.erase(1, reason="asked to", request_id="r")).seq == first.seq
+    assert "A session" not in str(await session.history())
+    assert [seen.control.title for seen in (await client.sessions()).items] == [None]
+    assert await code_of(session.erase(99)) == "unknown_entry"
+    assert await code_of(client.session("ann", "none").erase(1)) == "unknown_thread"
+
+
 @pytest.mark.parametrize("of", ["thread", "turns", "session"])
 async def test_two_who_change_other_bounds_of_a_budget_at_once_do_not_undo_each_other(
     connect: Connect, session: Session, hands: Hands, of: str
