@@ -7,7 +7,7 @@ with its id exists; no stored flag says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -35,13 +35,21 @@ class Frozen(BaseModel):
         return copied
 
 
-class BlockBase(Frozen):
-    """Base of blocks: the discriminating `type` is always written, also where defaults are left out."""
+class Tagged(Frozen):
+    """Base of what a union tells apart by the field `TAG`: it is always written, also where defaults are left out."""
+
+    TAG: ClassVar[str]
 
     @model_serializer(mode="wrap")
-    def _with_type(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _with_tag(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = handler(self)
-        return {"type": getattr(self, "type")} | written  # noqa: B009 - each block declares its own
+        return {self.TAG: getattr(self, self.TAG)} | written
+
+
+class BlockBase(Tagged):
+    """Base of blocks."""
+
+    TAG: ClassVar[str] = "type"
 
 
 class Text(BlockBase):

@@ -6,15 +6,21 @@ who answer for the result, never for a tool. No operation completes a turn.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from turnwright.journal.messages import Frozen
+from turnwright.journal.messages import Tagged
 from turnwright.journal.state_parts import Todo
 
 
-class WriteTodos(Frozen):
+class Operation(Tagged):
+    """Base of the operations."""
+
+    TAG: ClassVar[str] = "op"
+
+
+class WriteTodos(Operation):
     """Replace the whole list of todos. With `expected_revision` only if nothing changed since."""
 
     op: Literal["write_todos"] = "write_todos"
@@ -22,14 +28,14 @@ class WriteTodos(Frozen):
     expected_revision: int | None = None
 
 
-class ProposeObjective(Frozen):
+class ProposeObjective(Operation):
     """Say what the task is for; a trusted caller settles it."""
 
     op: Literal["propose_objective"] = "propose_objective"
     text: str
 
 
-class ProposeRequirement(Frozen):
+class ProposeRequirement(Operation):
     """Say what the result must satisfy; a trusted caller settles it.
 
     With the id of a requirement that is still proposed, its text is replaced; without one it is new.
@@ -40,33 +46,33 @@ class ProposeRequirement(Frozen):
     id: str | None = None
 
 
-class EnterPlan(Frozen):
+class EnterPlan(Operation):
     """Plan before acting: only tools with `effect="read"` run until the plan is left."""
 
     op: Literal["enter_plan"] = "enter_plan"
 
 
-class WritePlan(Frozen):
+class WritePlan(Operation):
     """Replace the document of the active plan."""
 
     op: Literal["write_plan"] = "write_plan"
     document: str
 
 
-class LeavePlan(Frozen):
+class LeavePlan(Operation):
     """Act again; the document stays."""
 
     op: Literal["leave_plan"] = "leave_plan"
 
 
-class ActivateGroups(Frozen):
+class ActivateGroups(Operation):
     """Offer these groups of tools to the model."""
 
     op: Literal["activate_groups"] = "activate_groups"
     groups: tuple[str, ...]
 
 
-class BeginTask(Frozen):
+class BeginTask(Operation):
     """Begin anew: this objective and these requirements, confirmed; no todo, nothing verified."""
 
     op: Literal["begin_task"] = "begin_task"
@@ -74,14 +80,14 @@ class BeginTask(Frozen):
     requirements: tuple[str, ...] = ()
 
 
-class DecideObjective(Frozen):
+class DecideObjective(Operation):
     """Confirm or reject the objective."""
 
     op: Literal["decide_objective"] = "decide_objective"
     verdict: Literal["confirmed", "rejected"]
 
 
-class DecideRequirement(Frozen):
+class DecideRequirement(Operation):
     """Confirm or reject a requirement, also one that was settled otherwise before."""
 
     op: Literal["decide_requirement"] = "decide_requirement"
@@ -90,7 +96,7 @@ class DecideRequirement(Frozen):
     reason: str | None = None
 
 
-class AddVerification(Frozen):
+class AddVerification(Operation):
     """Record what an explicit check found about a requirement."""
 
     op: Literal["add_verification"] = "add_verification"
@@ -100,7 +106,7 @@ class AddVerification(Frozen):
     subject: str = ""
 
 
-class DeactivateGroups(Frozen):
+class DeactivateGroups(Operation):
     """Offer these groups of tools no longer."""
 
     op: Literal["deactivate_groups"] = "deactivate_groups"
