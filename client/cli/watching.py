@@ -65,7 +65,7 @@ async def _note_standstill(turn: Turn, screen: Screen) -> None:
         await asyncio.sleep(LOOK_INTERVAL_S)
         told = await turn.why()
         if told.code in STANDSTILLS and told.code != said:
-            screen.note(f"{why_words(told)} The turn is saved, and goes on without this command.")
+            screen.note(f"{why_words(told)} The turn is saved, whether or not somebody follows it.")
         said = told.code
 
 
