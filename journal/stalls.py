@@ -17,6 +17,8 @@ from turnwright.journal.plan import plan
 from turnwright.journal.settle import settle
 
 SECOND_US = 1_000_000
+CLOCK_SET_BACK_US = 1 * SECOND_US
+"""The store's clock may differ so much from what it said before; beyond that somebody has set it back."""
 BUSY_CHECK_US = 10 * SECOND_US
 LAPSED_CHECK_US = 1 * SECOND_US
 PARKED_CHECK_US = 5 * SECOND_US

@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 
 from turnwright.journal.driver import Driver
-from turnwright.journal.stalls import SECOND_US
+from turnwright.journal.stalls import CLOCK_SET_BACK_US, SECOND_US
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.transact.sweeping import (
     Glance,
@@ -39,7 +39,6 @@ UPKEEP_INTERVAL_S = 30.0
 PIECES_ERASED_MAX = 20
 LEASE_INTERVALS = 3
 LEASE_S_MIN = 2.0
-CLOCK_SET_BACK_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -125,10 +124,10 @@ class Sweeper(Looper):
 
     async def _see_time(self, now_us: int) -> None:
         """When the store's clock was set back, what was to be looked at next is too far away."""
-        behind_s = (self._store_time_us - now_us) / SECOND_US
+        behind_us = self._store_time_us - now_us
         self._store_time_us = now_us
-        if behind_s > CLOCK_SET_BACK_S:
-            log.warning("store_clock_set_back", seconds=round(behind_s))
+        if behind_us > CLOCK_SET_BACK_US:
+            log.warning("store_clock_set_back", seconds=round(behind_us / SECOND_US))
             await self._driver.write(forget_hints)
 
     async def _sweep(self) -> None:

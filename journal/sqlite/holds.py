@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwright.journal.driver import HOLD_NAME, Presence, checked_hold_name
-from turnwright.journal.errors import HoldLost, StoreError
+from turnwright.journal.errors import HoldLost, StoreError, StoreUnavailable
 from turnwright.journal.script import Liveness
 from turnwright.journal.sqlite.locks import open_lock, try_lock
 
@@ -109,12 +109,15 @@ class Holds:
 
     def _take(self, kind: str, name: str, info: Mapping[str, Any], lease_s: float) -> FileHold | None:
         path = self._folder / f"{kind}.{checked_hold_name(name)}"
-        descriptor = _lock_in_place(path)
-        if descriptor is None:
-            return None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(dict(info)).encode(), _BEAT_BYTES)
-        write_beat(descriptor, lease_s)
+        try:
+            descriptor = _lock_in_place(path)
+            if descriptor is None:
+                return None
+            _introduce(path, descriptor, info, lease_s)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"{path} cannot be written ({error}); check the disk (space, health, mount)"
+            ) from error
         hold = FileHold(name, path, descriptor, lease_s)
         self._held = [*(other for other in self._held if not other.lost), hold]
         return hold
@@ -144,6 +147,18 @@ class Holds:
 def write_beat(descriptor: int, lease_s: float) -> None:
     """One short write of fixed width, so that a reader never sees half of it."""
     os.pwrite(descriptor, _BEAT % (time.clock_gettime(_BOOT_CLOCK), lease_s), 0)
+
+
+def _introduce(path: Path, descriptor: int, info: Mapping[str, Any], lease_s: float) -> None:
+    """Write into a locked file who holds it; where that cannot be done, it is not held."""
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(dict(info)).encode(), _BEAT_BYTES)
+        write_beat(descriptor, lease_s)
+    except OSError:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+        raise
 
 
 def _lock_in_place(path: Path) -> int | None:

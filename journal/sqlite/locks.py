@@ -8,6 +8,7 @@ leaves `queue` once it has `writer`. A process that writes in a tight loop must 
 the next one already stands, so nobody starves (SQLite's own busy handler lets that happen).
 """
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -86,4 +87,6 @@ def unlock(descriptor: int) -> None:
 
 
 def _sign(descriptor: int) -> None:
-    os.pwrite(descriptor, b"%-*d" % (_SIGNATURE_BYTES, os.getpid()), 0)
+    """Only for `holder`: on a full disk the lock is held all the same, and must be given back as usual."""
+    with contextlib.suppress(OSError):
+        os.pwrite(descriptor, b"%-*d" % (_SIGNATURE_BYTES, os.getpid()), 0)

@@ -35,7 +35,7 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.spending import committed
-from turnwright.journal.stalls import has_work
+from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.checkpoints import load_state
 from turnwright.journal.transact.deadlines import note_deadline, note_look
@@ -172,7 +172,7 @@ def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms, ba
     queue = yield from _queue(row, locked.session.control, command)
     state = (yield from load_state(row.key, base, row.seq)) if _changes_state(command) else None
     facts = Facts(
-        now_us=max(locked.now_us, row.at_us),
+        now_us=_time_us(locked),
         dead=_in_state(known, "dead"),
         lapsed=_in_state(known, "lapsed"),
         expired=frozenset(
@@ -185,6 +185,20 @@ def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms, ba
         elsewhere=None if used is None else used - committed(control),
     )
     return (yield from _with_question(row, facts, command)) if isinstance(command, Respond) else facts
+
+
+def _time_us(locked: Locked) -> int:
+    """The store's time, but a thread's never goes back.
+
+    When the store's clock was set back nobody knows how long ago the last entry was. The patience that a provider asked
+    for is over then, instead of lasting until the clock has caught up.
+    """
+    row = locked.row
+    if row.at_us - locked.now_us <= CLOCK_SET_BACK_US:
+        return max(locked.now_us, row.at_us)
+    active = row.control.active
+    model = None if active is None else active.model
+    return row.at_us if model is None else max(row.at_us, model.retry_at_us)
 
 
 def _with_question(row: ThreadRow, facts: Facts, command: Respond) -> Script[Facts]:

@@ -8,6 +8,8 @@ from functools import partial
 import pytest
 
 from tests.integration.journal.conftest import KEY, Played, Sql
+from turnwright.journal.actions import Delay, ModelOp, Work
+from turnwright.journal.commands import FailModel, Look
 from turnwright.journal.stalls import BUSY_CHECK_US, SECOND_US
 from turnwright.journal.store_verify import verify
 from turnwright.journal.transact.sweeping import Glance, Page, Suspect, find_stalled
@@ -59,6 +61,21 @@ async def test_a_busy_thread_of_a_time_to_come_is_looked_at_as_soon_as_any_other
     page = await look(played)
     [(_, _, until_us)] = page.carried
     assert until_us <= page.now_us + BUSY_CHECK_US
+
+
+@ON_SQLITE
+async def test_a_provider_s_patience_does_not_last_until_a_clock_that_was_set_back_has_caught_up(
+    ahead: list[int], played: Played
+) -> None:
+    turn = await played.submit("one")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    busy = FailModel(turn_id=turn, epoch=epoch, step=1, ordinal=1, failure="transient", message="busy")
+    assert isinstance((await played.run(KEY, busy)).action, Delay)
+    look = Look(turn_id=turn, epoch=epoch)
+    assert isinstance((await played.run(KEY, look)).action, Delay)
+    ahead[0] = 0
+    assert (await played.run(KEY, look)).action == Work((ModelOp(1, 2),))
 
 
 class Roused(list[Suspect]):

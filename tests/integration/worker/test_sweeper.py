@@ -12,10 +12,11 @@ from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.ids import turn_id
 from turnwright.journal.stalls import SECOND_US
-from turnwright.journal.transact.sweeping import prune_hints
+from turnwright.journal.transact.sweeping import Suspect, prune_hints
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.rousing import Rouser
 from turnwright.worker.sweeper import Sweeper, SweepSettings
+from turnwright.worker.wakes import AT_ONCE_MAX
 
 FAST = SweepSettings(interval_s=0.05, stall_s=0.1)
 SLOW = SweepSettings(interval_s=0.05, stall_s=600)  # only what is due by itself is found
@@ -127,6 +128,34 @@ async def test_two_sweepers_at_once_rouse_each_thread_once_for_each_look(seeds: 
     first, second = [await start(rouser) for rouser in rousers]
     second.lead.role = first.lead.role  # type: ignore[method-assign]
     await until(lambda: sum(len(rouser.suspects) for rouser in rousers) >= 60)
+    counted = [(s.thread_id, s.wakes) for rouser in rousers for s in rouser.suspects if s.counted]
+    assert len(counted) == len(set(counted))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
+async def test_a_thousand_threads_are_roused_page_by_page_and_a_few_at_once_by_two_sweepers(
+    seeds: Seeds, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crowded(Roused):
+        now = most = 0
+
+        async def rouse(self, suspect: Suspect) -> None:
+            Crowded.now += 1
+            Crowded.most = max(self.most, self.now)
+            await asyncio.sleep(0)
+            await super().rouse(suspect)
+            Crowded.now -= 1
+
+    monkeypatch.setattr("turnwright.worker.sweeper.PAGE_THREADS_MAX", 50)
+    monkeypatch.setattr("turnwright.worker.wakes.PER_S_MAX", 10_000)
+    names = {f"t{n}" for n in range(1_050)}
+    await asyncio.gather(*map(seeds.thread, names))
+    rousers = Crowded(), Crowded()
+    first, second = [await start(rouser) for rouser in rousers]
+    second.lead.role = first.lead.role  # type: ignore[method-assign]
+    await until(lambda: {name for rouser in rousers for name in rouser.threads} == names)
+    assert Crowded.most <= 2 * AT_ONCE_MAX
     counted = [(s.thread_id, s.wakes) for rouser in rousers for s in rouser.suspects if s.counted]
     assert len(counted) == len(set(counted))
 
