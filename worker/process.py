@@ -23,6 +23,7 @@ from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
 from turnwright.worker.logs import forward_core_logs
+from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
@@ -52,7 +53,7 @@ class WorkerProcess:
         self._registry = registry
         self._label = label
         self._stopping = asyncio.Event()
-        self._fault = read_fault(os.environ)
+        self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 
     def stop(self) -> None:
@@ -87,10 +88,13 @@ class WorkerProcess:
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
         await self._until_there(presence.start, StoreUnavailable)
         looking = asyncio.create_task(self._say_unmakeable(), name="models")
+        watch = LoopWatch()
+        await watch.start()
         try:
             await self._work(journal)
         finally:
             looking.cancel()
+            await watch.stop()
             await presence.stop()
 
     async def _say_unmakeable(self) -> None:
