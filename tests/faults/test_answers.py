@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.faults.harness.relay import Relay
 from tests.faults.harness.scripts import Step, call, say
 from tests.faults.harness.transcript import Transcript, transcript_of
 from tests.faults.harness.worker import Worker
@@ -20,10 +21,9 @@ SOME = {
 
 @pytest.mark.timeout(300)
 async def test_a_worker_killed_while_people_decide_asks_nothing_twice_and_runs_nothing_twice(world: World) -> None:
-    expected = await undisturbed(world)
+    relay, expected = await undisturbed(world)
     for place in SOME[world.journal.driver.dialect]:
-        point, _, at = place.rpartition(":")
-        assert await survives(world, point, int(at), expected), f"the worker never came to {place}"
+        assert await survives(world, relay, place, expected), f"the worker never came to {place}"
 
 
 @pytest.mark.slow
@@ -32,9 +32,9 @@ async def test_a_worker_killed_while_people_decide_asks_nothing_twice_and_runs_n
 async def test_a_worker_killed_at_the_nth_passing_of_a_point_while_people_decide_changes_nothing(
     small_world: World, point: str
 ) -> None:
-    expected = await undisturbed(small_world)
+    relay, expected = await undisturbed(small_world)
     at = 1
-    while await survives(small_world, point, at, expected):
+    while await survives(small_world, relay, f"{point}:{at}", expected):
         at += 1
     assert at > 2, f"{point} is passed at least twice"
 
@@ -50,27 +50,23 @@ async def test_answers_given_while_every_worker_is_dead_count_when_one_returns(w
     await assert_asked_and_done_once(world, turn)
 
 
-async def undisturbed(world: World) -> Transcript:
+async def undisturbed(world: World) -> tuple[Relay, Transcript]:
     """What is said when nothing happens."""
-    worker = await world.start_worker()
+    relay = await Relay.start(world)
     turn = await world.submit(*ERRAND, thread="undisturbed", agent="asking")
-    await carried_out(world, turn, worker)
-    worker.kill()
-    return await said(world, turn)
+    await carried_out(world, turn, relay.worker)
+    return relay, await said(world, turn)
 
 
-async def survives(world: World, point: str, at: int, expected: Transcript) -> bool:
+async def survives(world: World, relay: Relay, place: str, expected: Transcript) -> bool:
     """Let a worker die there and another take over; False when the turn ended before anything happened."""
-    victim, taker = world.prepare_worker(fault=f"kill@{point}:{at}"), world.prepare_worker()
-    turn = await world.submit(*ERRAND, thread=f"{point} {at}", agent="asking")
-    await world.let_work(victim)
-    await carried_out(world, turn, victim)
-    struck = not victim.is_running
+    relay.worker.arm(f"kill@{place}")
+    turn = await world.submit(*ERRAND, thread=place, agent="asking")
+    await carried_out(world, turn, relay.worker)
+    struck = not relay.worker.is_running
     if struck:
-        await world.let_work(taker)
+        await relay.take_over()
         await carried_out(world, turn, None)
-    victim.kill()
-    taker.kill()
     assert await said(world, turn) == expected
     await assert_asked_and_done_once(world, turn)
     return struck

@@ -1,4 +1,6 @@
-"""Temporal's database is deleted while turns are queued, running, paused and waiting: a fresh one goes on with all."""
+"""Temporal is killed: it goes on with what it has in its file, and when that was deleted while turns were queued,
+running, paused and waiting, a fresh one goes on with all.
+"""
 
 from dataclasses import dataclass
 
@@ -80,3 +82,20 @@ async def test_a_fresh_temporal_and_a_fresh_worker_go_on_with_everything(
     await doomed_world.start_worker()
     await goes_on_with_all(doomed_world, turns)
     assert len(set(doomed_world.ledger.keys("effect", "charge"))) == 1
+
+
+async def test_a_turn_outlives_a_temporal_that_is_killed_and_comes_back_as_it_was(
+    small_doomed_world: World, mortal: TemporalServer
+) -> None:
+    world = small_doomed_world
+    await world.start_worker()
+    turn = await world.submit(call("post", before="down", after="up"), call("charge"), say("{result}"))
+    await world.until_ledger("began", "post")
+    mortal.kill()
+    world.ledger.open("down")
+    await world.until_ledger("effect", "post")
+    await mortal.start()
+    world.ledger.open("up")
+    await world.until_status(turn, "completed")
+    assert [len(world.ledger.keys("effect", tool)) for tool in ("post", "charge")] == [1, 1]
+    assert len(await world.runs_of(turn)) == 1, "its run went on"

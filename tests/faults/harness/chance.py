@@ -41,6 +41,9 @@ POINTS = (
     "commit", "committed", "thread:looked", "turn:claiming", "model:begun", "model:claimed", "model:answered",
     "model:reported", "tool:begun", "tool:claimed", "tool:ran", "tool:reported",
 )  # fmt: skip
+KINDS = (
+    *("",) * 3, *("kill",) * 2, *("stop",) * 2, "raise", "delay=0.5", "drop", "deafen", *("raise@committed",) * 2,
+)  # fmt: skip
 LEASES: tuple[Mapping[str, object], ...] = ({}, {"lease_s": 1.0, "once_grace_s": 0.0}, {"lease_s": 2.0})
 
 
@@ -102,9 +105,9 @@ def _draw_move(random: Random, threads: tuple[str, ...]) -> Move:
 
 
 def _draw_fault(random: Random) -> str:
-    """Often none; else a death, a stop, an error or a wait at a point, or acknowledgements that all get lost."""
+    """Often none; else something at a point, or acknowledgements that all get lost."""
     at, point = random.randint(1, 12), random.choice(POINTS)
-    kind = random.choice(("", "", "", "kill", "kill", "stop", "stop", "raise", "delay=0.5", *("raise@committed",) * 2))
+    kind = random.choice(KINDS)
     if kind in ("", "raise@committed"):
         return f"{kind}:1+" if kind else ""
     return f"{kind}@{point}:{at}"

@@ -106,6 +106,10 @@ class Crew:
         return fresh
 
     def _prepare(self, fault: str) -> Worker:
+        """On a journal that is a file nothing can be dropped; an error is the next to that."""
+        kind, at, place = fault.partition("@")
+        if kind in ("drop", "deafen") and not self._ways:
+            fault = f"raise{at}{place}"
         return self._world.prepare_worker(fault=fault, settings=self._settings, url=next(self._urls))
 
     async def _watch(self) -> None:

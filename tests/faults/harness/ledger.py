@@ -47,7 +47,11 @@ class Ledger:
         """Let tools pass."""
         (self._folder / f"gate.{gate}").touch()
 
+    def is_open(self, gate: str) -> bool:
+        """Whether it is."""
+        return (self._folder / f"gate.{gate}").exists()
+
     async def gate(self, gate: str) -> None:
         """Wait until that gate is open; none is named: go on."""
-        while gate and not (self._folder / f"gate.{gate}").exists():
+        while gate and not self.is_open(gate):
             await asyncio.sleep(GATE_POLL_S)

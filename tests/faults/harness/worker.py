@@ -6,12 +6,23 @@ import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from turnwright.worker.child import Child
 
 DEADLINE_S = 100
 POLL_S = 0.02
+
+
+class Given(TypedDict, total=False):
+    """What may be particular about a worker; see `World.prepare_worker`."""
+
+    fault: str
+    settings: Mapping[str, object]
+    module: str
+    url: str
+    build: Path | None
+    surroundings: Mapping[str, str]
 
 
 class Worker:
@@ -20,6 +31,7 @@ class Worker:
     def __init__(self, name: str, command: list[str], environment: Mapping[str, str], log_file: Path) -> None:
         self.name = name
         self._log_file = log_file
+        self._fault_file = log_file.with_suffix(".fault")
         self._child = Child(command, env=environment, log_file=log_file)
 
     @property
@@ -33,6 +45,12 @@ class Worker:
     def kill(self) -> None:
         """As `kill -9` does."""
         self._child.kill()
+
+    def arm(self, fault: str) -> None:
+        """What it suffers from now on, in one write that it cannot see half of; nothing, if that is empty."""
+        fresh = self._fault_file.with_suffix(".fresh")
+        fresh.write_text(fault, "utf-8")
+        fresh.replace(self._fault_file)
 
     def freeze(self) -> None:
         os.kill(self.pid, signal.SIGSTOP)

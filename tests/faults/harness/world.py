@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
@@ -28,7 +28,7 @@ from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Le
 from tests.faults.harness.scripts import Step, task
 from tests.faults.harness.transcript import Transcript, transcript_of
 from tests.faults.harness.verify import assert_whole
-from tests.faults.harness.worker import DEADLINE_S, Worker
+from tests.faults.harness.worker import DEADLINE_S, Given, Worker
 from turnwright.client import Client, ClientSettings, Session, Thread, Turn, TurnView
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import ThreadKey
@@ -45,6 +45,7 @@ PYTHONPATH = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH
 AGENTS = "tests.faults.agents:registry"
 PROGRAM = "turnwright.worker.main"
 POLL_S = 0.1
+LEDGER_POLL_S = 0.02
 QUICK = {
     "sweep_interval_s": 0.25,
     "stall_s": 1,
@@ -52,6 +53,7 @@ QUICK = {
     "workflow_task_timeout_s": 2,
     "log_format": "json",
 }
+NONE: Mapping[str, str] = {}
 PRODUCTION: Mapping[str, object] = {}
 """Every worker is as in production, but impatient; its leases are production's unless a test gives others."""
 
@@ -99,17 +101,9 @@ class World:
 
     # -- workers -------------------------------------------------------------------------------------
 
-    async def start_worker(
-        self,
-        *,
-        fault: str = "",
-        settings: Mapping[str, object] = PRODUCTION,
-        module: str = PROGRAM,
-        url: str = "",
-        build: Path | None = None,
-    ) -> Worker:
+    async def start_worker(self, **given: Unpack[Given]) -> Worker:
         """Start a worker (see `prepare_worker`), and wait until it takes work."""
-        worker = self.prepare_worker(fault=fault, settings=settings, module=module, url=url, build=build)
+        worker = self.prepare_worker(**given)
         await self.let_work(worker)
         return worker
 
@@ -121,6 +115,7 @@ class World:
         module: str = PROGRAM,
         url: str = "",
         build: Path | None = None,
+        surroundings: Mapping[str, str] = NONE,
     ) -> Worker:
         """A worker process that has loaded its code and connects to nothing before `let_work`.
 
@@ -130,6 +125,7 @@ class World:
             module: the program.
             url: its own way to the journal.
             build: where its code is, if not here (`tests.faults.harness.build`).
+            surroundings: variables of its environment that are no settings of ours.
         """
         name = f"worker-{len(self.workers) + 1}"
         given = {
@@ -137,14 +133,15 @@ class World:
             "journal_url": url or self.journal_url,
             "temporal_address": self.temporal.address,
             "task_queue": self.queue,
-            "fault": fault,
+            "fault": f"file:{self._folder / name}.fault",
             **settings,
         }
-        environment = self.environment(name, given)
+        environment = self.environment(name, given) | dict(surroundings)
         if build is not None:
             environment["PYTHONPATH"] = os.pathsep.join((str(build), PYTHONPATH))
         command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
         worker = Worker(name, command, environment, self._folder / f"{name}.log")
+        worker.arm(fault)
         self.workers.append(worker)
         return worker
 
@@ -210,12 +207,10 @@ class World:
         return await self.until(reached)
 
     async def until_ledger(self, what: str, tool: str, count: int = 1) -> None:
-        """Wait until the outside saw it."""
-
-        async def reached() -> bool:
-            return len(self.ledger.keys(what, tool)) >= count
-
-        await self.until(reached)
+        """Wait until the outside saw it, whether there is a journal to look at or not."""
+        async with asyncio.timeout(DEADLINE_S):
+            while len(self.ledger.keys(what, tool)) < count:
+                await asyncio.sleep(LEDGER_POLL_S)
 
     async def until_given_up(self, key: ThreadKey, silence_s: float) -> None:
         """Look at the thread, as any process may, until what a silent worker had claimed there counts as lost."""
