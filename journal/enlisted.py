@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from turnwright.journal.driver import Driver
+from turnwright.journal.errors import StoreUnavailable, TurnwrightError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.commands import Undo
 from turnwright.journal.transact.enlisting import Taken, take_first
@@ -36,6 +37,20 @@ async def take_in(driver: Driver, key: ThreadKey, terms: Terms, limit: int = TAK
             return count
         _say(key, taken)
     return limit
+
+
+async def take_in_first(driver: Driver, key: ThreadKey, terms: Terms) -> None:
+    """Take in what waits for the thread before a command to it, which is not held up by what cannot be read.
+
+    Raises:
+        StoreUnavailable: try again.
+    """
+    try:
+        await take_in(driver, key, terms)
+    except StoreUnavailable:
+        raise
+    except TurnwrightError as error:
+        log.warning("enlisted_not_taken", thread=key.canonical, why=str(error))
 
 
 def _say(key: ThreadKey, taken: Taken) -> None:

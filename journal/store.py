@@ -19,7 +19,7 @@ from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import ClientCommand, DeleteSession, EraseEntry, Receipt, RunCommand, SessionCommand
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
-from turnwright.journal.enlisted import take_in
+from turnwright.journal.enlisted import take_in_first
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.evolve_state import fold_state
@@ -118,7 +118,7 @@ class Journal:
         try:
             return await self.driver.write(lambda: _in_order(key, script()))
         except EnlistedFirst:
-            await take_in(self.driver, key, self.terms)
+            await take_in_first(self.driver, key, self.terms)
             return await self.driver.write(script)
 
     async def run(self, key: ThreadKey, command: RunCommand) -> Outcome:

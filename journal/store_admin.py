@@ -86,8 +86,9 @@ async def find_turns_named(
     journal: Journal, tenant: str, beginning: str, limit: int = 5
 ) -> tuple[tuple[str, ThreadKey], ...]:
     """Turns of a tenant whose id begins so, with their threads."""
-    queued = await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+    # In this order: one that is queued meanwhile is found twice rather than never.
     enlisted = await journal.driver.read(lambda: enlisting.find_enlisted_named(tenant, beginning, limit))
+    queued = await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
     return tuple(dict.fromkeys((*queued, *enlisted)))[:limit]
 
 

@@ -95,8 +95,10 @@ def _enlisted(scene: Scene, presences: Collection[Presence]) -> Why:
     if not any(presence.liveness.state == "alive" for presence in presences):
         return Why("no_worker", "No worker is alive to queue it; start one with `turnwright worker`.")
     ago = human(scene.now_us - scene.status.queued_at_us)
-    text = f"It was submitted {ago} ago in a transaction of its caller, and a worker is about to queue it."
-    return Why("enlisted", text, scene.status.queued_at_us)
+    text = f"It was submitted {ago} ago in a transaction of its caller, and a worker is about to queue it"
+    if scene.now_us - scene.status.queued_at_us > QUIET_S * 1_000_000:  # before the commit, or since it
+        text += "; if that lasts, the workers' logs say why (`enlisted_not_taken`)"
+    return Why("enlisted", f"{text}.", scene.status.queued_at_us)
 
 
 def _finished(scene: Scene) -> Why:

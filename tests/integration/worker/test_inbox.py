@@ -117,7 +117,7 @@ async def test_many_are_taken_in_without_another_look(
 
 
 async def test_a_row_of_a_newer_version_waits_for_that_and_holds_nobody_else_up(
-    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql
+    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql, seeds: Seeds
 ) -> None:
     await enlist_some("a", "newer", "behind it")
     [(body,)] = await sql("SELECT body FROM inbox WHERE request_id = 'newer'")
@@ -125,6 +125,7 @@ async def test_a_row_of_a_newer_version_waits_for_that_and_holds_nobody_else_up(
     await enlist_some("b", "one")
     await start()
     await until(lambda: woken.threads == ["b"])
+    await seeds.submit(ThreadKey("t", None, "agent", "s", "a"), "now")
     assert await sql("SELECT request_id FROM inbox ORDER BY id") == [("newer",), ("behind it",)]
 
 

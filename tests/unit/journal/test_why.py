@@ -58,8 +58,8 @@ def queued() -> Scene:
     return Scene(KEY, MINE, ThreadControl(queued=1), SessionControl(), MINE, now_us=NOW, last_at_us=NOW)
 
 
-def enlisted() -> Scene:
-    status = MINE.model_copy(update={"revision": 0, "queued_at_us": NOW - 12 * S})
+def enlisted(ago_s: int = 12) -> Scene:
+    status = MINE.model_copy(update={"revision": 0, "queued_at_us": NOW - ago_s * S})
     return Scene(KEY, status, ThreadControl(), SessionControl(), now_us=NOW, enlisted=True)
 
 
@@ -129,6 +129,7 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
     ("failed earlier", ended("failed", code="internal", started_at_us=NOW), [], "finished", "a later turn has started"),
     ("never queued", ended("failed", code="busy"), [], "finished", "(busy); it never started, so submit it anew"),
     ("enlisted", enlisted(), [ALIVE], "enlisted", "submitted 12 s ago in a transaction of its caller"),
+    ("enlisted long ago", enlisted(ago_s=90), [ALIVE], "enlisted", "to queue it; if that lasts, the workers' logs say"),
     ("enlisted, nobody there", enlisted(), [DEAD], "no_worker", "No worker is alive to queue it"),
     (
         "session cancelled",
