@@ -24,7 +24,7 @@ from turnwright.activities.runtime.stop import Stop
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import Look, RunCommand, Testimony
-from turnwright.journal.errors import InvalidInput, JournalError
+from turnwright.journal.errors import JournalError
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.runs import ThreadGone
 from turnwright.journal.transact.thread_script import Outcome
@@ -93,11 +93,14 @@ class Attempt:
     async def report(self, testimony: Testimony, otherwise: Testimony) -> Next:
         """Commit what happened and say what is next; wake the thread if nobody may wait for this attempt.
 
-        `otherwise` is what is committed when the journal cannot hold `testimony`.
+        `otherwise` is what is committed when the journal cannot hold `testimony`, whatever it is that breaks over it:
+        with no report the attempt would be made again, and again.
         """
         try:
             outcome = await self._testify(testimony)
-        except InvalidInput:
+        except JournalError:
+            raise
+        except Exception:
             log.exception("report_not_storable", what=type(testimony).__name__)
             outcome = await self._testify(otherwise)
         self.lost = None

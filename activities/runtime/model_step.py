@@ -144,4 +144,6 @@ def _failure(error: BaseException | None) -> ModelFailure:
     if isinstance(error, ModelFailure):
         return error
     log.error("model_step_broke", exc_info=error)
+    if isinstance(error, StoreCorrupt):  # asking again brings nothing back
+        return ModelFailure("invalid", str(error))
     return ModelFailure("transient", f"{type(error).__name__}: {error}")

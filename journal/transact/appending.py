@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from turnwright.journal.codec import Link, body_digest, chain_hash
 from turnwright.journal.control import REDUCER_VERSION, ThreadControl
 from turnwright.journal.entries import Draft, Entry
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import InvalidInput, StoreUnavailable
+from turnwright.journal.ids import SessionKey
+from turnwright.journal.messages import media_of
 from turnwright.journal.script import Append, EntryRow, Head, Script, Touch, append, first
+from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.rows import ThreadRow, dump, topic
 
 BLOB_BYTES_MIN = 64 * 1024
@@ -78,6 +81,22 @@ def append_drafts(
         entry.stored(position + n, sealed.rows[n].prev_hash, sealed.rows[n].hash)
         for n, entry in enumerate(sealed.entries)
     )
+
+
+def check_media(key: SessionKey, session_id: int, said: object, blobs: Mapping[str, bytes]) -> Script[None]:
+    """Let through only media whose bytes are in `blobs` or with the session already.
+
+    A reference to bytes that nobody ever stored would end every model request of the thread from then on.
+
+    Raises:
+        InvalidInput: the bytes of some are nowhere.
+    """
+    missing = yield from missing_blobs(session_id, set(media_of(said)) - blobs.keys())
+    if missing:
+        raise InvalidInput(
+            f"session {key.canonical} has no bytes stored as blob {min(missing)!r:.80}; "
+            "give a file by URL, or from a tool as its bytes (Attachment)"
+        )
 
 
 def _store_blobs(row: ThreadRow, blobs: Mapping[str, bytes]) -> Script[None]:

@@ -19,10 +19,12 @@ from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.errors import StoreError
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey, tenant_prefix
-from turnwright.journal.messages import Message
+from turnwright.journal.messages import Media, Message, media_of
 from turnwright.journal.script import Script, first, rows
+from turnwright.journal.transact.appending import check_media
 from turnwright.journal.transact.commands import Undo, carry_out, lock_for
 from turnwright.journal.transact.overview import TurnPage
+from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.requests import content_digest, given, rejected, remembered, reused
 from turnwright.journal.transact.rows import clock, find_session, find_thread
 from turnwright.journal.transact.thread_script import Terms
@@ -56,7 +58,11 @@ class InboxPage:
 
 
 def look_ahead(key: ThreadKey, command: Submit) -> Script[tuple[str, Receipt | None]]:
-    """The journal's id, and the command's receipt if it is known already: it came before, or can never be queued."""
+    """The journal's id, and the command's receipt if it is known already: it came before, or can never be queued.
+
+    Raises:
+        InvalidInput: media in it refer to bytes that are nowhere.
+    """
     row = yield from first("journal_id")
     assert row is not None
     return str(row[0]), (yield from _known(key, command))
@@ -72,7 +78,10 @@ def _known(key: ThreadKey, command: Submit) -> Script[Receipt | None]:
         return known
     control = ThreadControl() if thread is None else thread.control
     decision = decide(control, session.control, Facts(now_us=(yield from clock())), command)
-    return rejected(command, decision) if isinstance(decision, Rejection) and decision.code in FOR_EVER else None
+    if isinstance(decision, Rejection) and decision.code in FOR_EVER:
+        return rejected(command, decision)
+    yield from check_media(key.session_key, session.id, command.input, {})
+    return None
 
 
 def body_of(command: Submit) -> bytes:
@@ -143,8 +152,19 @@ def take_first(key: ThreadKey, terms: Terms) -> Script[Taken | None]:
         raise Undo(rejected(command, UNKNOWN_SESSION))
     if (yield from first("take_enlisted", found[0], key.canonical)) is None:
         return Taken()
+    command = yield from _without_gone_media(locked.session.id, command)
     done = yield from carry_out(locked, command, terms)
     return Taken(done.receipt)
+
+
+def _without_gone_media(session_id: int, command: TakeIn) -> Script[TakeIn]:
+    """Without references to bytes that were erased since; nobody is there to be told, but the model will be."""
+    gone = yield from missing_blobs(session_id, set(media_of(command.input)))
+    blocks = tuple(
+        block.model_copy(update={"blob": None}) if isinstance(block, Media) and block.blob in gone else block
+        for block in command.input.blocks
+    )
+    return replace(command, input=command.input.model_copy(update={"blocks": blocks})) if gone else command
 
 
 # -- meanwhile -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from turnwright.journal.turn_status import TurnStatus
 PAGE_ENTRIES_MAX = 1_000
 PAGE_BYTES_MAX = 32 * 1024 * 1024
 SMALL_PAGE_ENTRIES = 8
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,13 @@ def read_blobs(key: SessionKey, wanted: Collection[str]) -> Script[dict[str, byt
             raise StoreCorrupt(f"blob {sha} of session {key.canonical} is missing")
         found[sha] = bytes(row[0])
     return found
+
+
+def missing_blobs(session_id: int, wanted: Collection[str]) -> Script[set[str]]:
+    """Those of these SHA-256 under which the session has no bytes; of none, nothing is asked."""
+    possible = sorted(filter(_SHA256.fullmatch, wanted))
+    found = (yield from rows("stored_blobs", session_id, json.dumps(possible))) if possible else ()
+    return set(wanted) - {row[0] for row in found}
 
 
 def entry_of(row: Row, thread: str) -> Entry:

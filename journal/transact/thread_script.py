@@ -36,7 +36,7 @@ from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.spending import committed
 from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
-from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.appending import append_drafts, check_media
 from turnwright.journal.transact.checkpoints import load_state
 from turnwright.journal.transact.deadlines import note_deadline, note_look
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
@@ -89,7 +89,11 @@ class _Judged:
 def run_thread(
     locked: Locked, command: ClientCommand | RunCommand, terms: Terms, base: AgentState | None = None
 ) -> Script[Outcome]:
-    """Carry out a command on a locked thread; `base` is a state of it that the caller knows already."""
+    """Carry out a command on a locked thread; `base` is a state of it that the caller knows already.
+
+    Raises:
+        InvalidInput: media in the command refer to bytes that are nowhere.
+    """
     row, session = locked.row, locked.session.control
     facts = yield from _facts(locked, command, terms, base)
     settled = settle(row.control, session, facts)
@@ -99,9 +103,10 @@ def run_thread(
     rejection = decision if isinstance(decision, Rejection) else None
     drafts = [] if isinstance(decision, Rejection) else decision
     drafts = yield from _without_repeats(row, drafts)
+    blobs = command.blobs if drafts and isinstance(command, Testimony) else {}
+    yield from check_media(row.key.session_key, row.session_id, tuple(draft.payload for draft in drafts), blobs)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
-    blobs = command.blobs if drafts and isinstance(command, Testimony) else {}
     judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, blobs)
     return (yield from _commit(row, session, judged))
 

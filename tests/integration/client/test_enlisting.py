@@ -1,6 +1,7 @@
 """A submit in its caller's own transaction: it happens with the commit, or not at all, and holds nobody up."""
 
 import asyncio
+import hashlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -11,12 +12,15 @@ import pytest
 
 from tests.integration.client.hands import AGENT, Hands
 from tests.unit.source_tree import ROOT
-from turnwright.client import Client, CommandRejected, NotFound, Session, Turn, TurnFailed
+from turnwright.client import Client, CommandRejected, InvalidInput, NotFound, Session, Turn, TurnFailed
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.enlisted import take_in
+from turnwright.journal.messages import Media, Message, Text
+from turnwright.journal.script import first
 from turnwright.journal.store_verify import verify
 from turnwright.journal.transact.enlisting import find_inbox
+from turnwright.journal.transact.rows import find_session_id
 from turnwright.journal.transact.thread_script import Terms
 
 pytestmark = pytest.mark.parametrize("journal_url", ["postgres"], indirect=True)
@@ -310,3 +314,23 @@ async def test_a_deleted_session_leaves_nothing_in_the_inbox(session: Session, d
     assert (await driver.read(lambda: find_inbox(0, 1))).keys == ()
     with pytest.raises(NotFound):
         await turns[0].status()
+
+
+async def test_a_file_that_is_nowhere_is_refused_before_the_commit_and_one_that_is_erased_after_it_is_left_out(
+    session: Session, driver: Driver, hands: Hands, caller: Caller
+) -> None:
+    sha, png = hashlib.sha256(b"png").hexdigest(), b"png"
+    picture = Message(role="user", blocks=(Text(text="Look:"), Media(mime="image/png", blob=sha)))
+    session_id = await driver.read(lambda: find_session_id(session.key))
+    await driver.write(lambda: first("insert_blob", session_id, sha, len(png), png))
+    async with caller.transaction():
+        turn = await session.submit(picture, agent=AGENT, connection=caller)
+    await driver.write(lambda: first("delete_unused_blob", session_id, sha))
+    async with caller.transaction():
+        with pytest.raises(InvalidInput, match=sha):
+            await session.submit(picture, agent=AGENT, connection=caller)
+    assert await taken_in(driver) == [1]
+    await hands.finish(turn, "done")
+    state = await session.thread(AGENT).state()
+    assert state.context[0].blocks == (Text(text="Look:"), Media(mime="image/png"))
+    assert await proven(hands)

@@ -1,0 +1,66 @@
+"""Media refer to bytes that are with the session, or do not get into the journal."""
+
+import hashlib
+
+import pytest
+
+from tests.integration.journal.conftest import KEY, SESSION, Played
+from turnwright.journal.commands import CreateSession, Inject, Steer, Submit
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import turn_id
+from turnwright.journal.messages import Media, Message, Text
+from turnwright.journal.store_verify import verify
+
+PNG = b"png"
+STORED, NOWHERE = hashlib.sha256(PNG).hexdigest(), "f" * 64
+
+
+def picture(blob: str) -> Message:
+    return Message(role="user", blocks=(Text(text="Look:"), Media(mime="image/png", blob=blob)))
+
+
+async def test_a_message_with_a_file_that_is_nowhere_is_refused_and_nothing_is_written(played: Played) -> None:
+    turn = await played.submit("first")
+    before = await played.journal.entries(KEY)
+    commands = (
+        Submit(request_id="r", turn_id=turn_id(KEY, "r"), input=picture(NOWHERE)),
+        Steer(request_id="r", turn_id=turn, message=picture(NOWHERE)),
+        *(Inject(request_id="r", message=picture(nowhere)) for nowhere in (NOWHERE, "F" * 64, "\x00", "")),
+    )
+    for command in commands:
+        with pytest.raises(InvalidInput, match="no bytes stored as blob"):
+            await played.journal.execute(KEY, command)
+    assert await played.journal.entries(KEY) == before
+
+
+async def test_the_first_message_of_a_thread_with_a_file_that_is_nowhere_leaves_no_thread(played: Played) -> None:
+    await played.journal.execute(SESSION, CreateSession(request_id="create"))
+    with pytest.raises(InvalidInput, match=NOWHERE):
+        await played.journal.execute(KEY, Inject(request_id="r", message=picture(NOWHERE)))
+    assert await played.journal.thread(KEY) is None
+
+
+async def test_a_report_brings_its_files_and_whoever_comes_later_may_refer_to_them(played: Played) -> None:
+    turn = await played.submit("first")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    file = Media(mime="image/png", blob=STORED)
+    with pytest.raises(InvalidInput, match=STORED):
+        await played.answer(turn, epoch, file)
+    await played.answer(turn, epoch, file, blobs={STORED: PNG})
+    await played.execute(KEY, Inject(request_id="r", message=picture(STORED)))
+    assert await played.journal.blobs(SESSION, [STORED]) == {STORED: PNG}
+    assert [finding async for proof in verify(played.journal) for finding in proof.findings] == []
+
+
+async def test_what_has_no_file_asks_nothing_about_files(driver: Driver, played: Played) -> None:
+    asked: list[str] = []
+
+    async def hook(point: str) -> None:
+        asked.append(point)
+
+    driver.hook = hook
+    await played.submit("first")
+    assert "find_request" in asked
+    assert "stored_blobs" not in asked
