@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from turnwright.journal.agents import Effect
@@ -15,9 +16,9 @@ from turnwright.journal.permissions.facts import CallFacts
 
 MISSING: Any = object()
 # What is more or longer is not read: no system opens it, and each is compared with every rule while the thread waits.
-PATHS_MAX: Final = 1_000
+PATHS_MAX: Final = 100
 PATH_CHARACTERS_MAX: Final = 4_096
-ALL_PATHS_CHARACTERS_MAX: Final = 100_000
+ALL_PATHS_CHARACTERS_MAX: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class PathSeen:
     real: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: its paths are read once, for all rules
 class CallSeen:
     """A call to be judged. `paths` and `command` name arguments; `checked`: the tool has a check of its own."""
 
@@ -45,10 +46,15 @@ class CallSeen:
         """Whether the tool's own check has a say."""
         return self.checked or self.facts.check is not None
 
-    @property
+    @cached_property
     def located(self) -> tuple[PathSeen, ...]:
         """Every path of the call."""
         return tuple(seen for name in self.paths for seen in self._located(name))
+
+    @cached_property
+    def unlocated(self) -> bool:
+        """Whether nobody knows where one of its paths really leads."""
+        return any(seen.real is None for seen in self.located) or any(map(self._may_default, self.paths))
 
     @property
     def command_lines(self) -> tuple[str | None, ...]:
@@ -66,6 +72,12 @@ class CallSeen:
         received = self.facts.received
         readings = (self.arguments,) if received is None else ({**received, **self.arguments}, received)
         return tuple(value for reading in readings for value in _under(reading, names))
+
+    def _may_default(self, name: str) -> bool:
+        """Whether the tool may take a path here that the model left out and nobody told."""
+        left_out = self.arguments.get(name) is None and not self.facts.resolved.get(name)
+        received = self.facts.received
+        return left_out and (received is None or bool(paths_in(received.get(name))))
 
     def _located(self, name: str) -> Iterator[PathSeen]:
         real = self.facts.resolved.get(name, ())

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from turnwright.journal.permissions.call import CallSeen
-from turnwright.journal.permissions.patterns import inside, matches
+from turnwright.journal.permissions.patterns import first_match, heeds_paths
+from turnwright.journal.permissions.places import Places
 from turnwright.journal.permissions.rules import rule_text
 from turnwright.journal.state_parts import PermissionState, Rule
 
@@ -27,7 +29,7 @@ class Verdict:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the places are worked out once, for all rules
 class Asked:
     """What is to be decided: a call, under these permissions."""
 
@@ -35,11 +37,14 @@ class Asked:
     planning: bool
     call: CallSeen
 
+    @cached_property
+    def places(self) -> Places:
+        """The call's paths, seen from the working directories."""
+        return Places.of(self.call, self.permissions.working_directories)
+
     def first(self, rules: tuple[Rule, ...], *, granting: bool) -> Rule | None:
         """The first of the rules that is about the call."""
-        directories = self.permissions.working_directories
-        found = (r for r in rules if matches(r, self.call, granting=granting, directories=directories))
-        return next(found, None)
+        return first_match(rules, self.call, self.places, granting=granting)
 
 
 Line: TypeAlias = Callable[[Asked], Verdict | None]
@@ -67,6 +72,13 @@ def _ask_rules(asked: Asked) -> Verdict | None:
     return None if rule is None else Verdict("ask", _source("ask", rule), f"The rule {rule_text(rule)} asks.")
 
 
+def _unlocated(asked: Asked) -> Verdict | None:
+    """No rule about paths is passed because it could not be found out where one leads."""
+    rules = (*asked.permissions.deny, *asked.permissions.ask)
+    stands = asked.call.unlocated and any(heeds_paths(rule, asked.call) for rule in rules)
+    return UNLOCATED if stands else None
+
+
 def _check(asked: Asked) -> Verdict | None:
     call, check = asked.call, asked.call.facts.check
     if not call.has_check:
@@ -90,7 +102,7 @@ def _accept_edits(asked: Asked) -> Verdict | None:
     # A command line does more than its paths say, such as the folder it is run in.
     if asked.permissions.mode != "accept_edits" or asked.call.command is not None:
         return None
-    return Verdict("allow", "mode:accept_edits") if inside(asked.call, asked.permissions.working_directories) else None
+    return Verdict("allow", "mode:accept_edits") if asked.places.all_inside else None
 
 
 def _bypass(asked: Asked) -> Verdict | None:
@@ -98,15 +110,16 @@ def _bypass(asked: Asked) -> Verdict | None:
 
 
 LINES: Final[tuple[Line, ...]] = (
-    _deny_rules, _explore, _plan, _ask_rules, _check, _allow_rules, _accept_edits, _bypass,
+    _deny_rules, _explore, _plan, _ask_rules, _unlocated, _check, _allow_rules, _accept_edits, _bypass,
 )  # fmt: skip
 DENY_LINES: Final[tuple[Line, ...]] = (_deny_rules, _explore, _plan, _check_denies)
+UNLOCATED: Final = Verdict("ask", "paths", "Where its paths really lead could not be found out, so no rule allows it.")
 DEFAULT: Final = Verdict("ask", "default", "No rule and no mode allows it.")
 
 
 def evaluate(permissions: PermissionState, planning: bool, call: CallSeen) -> Verdict:  # noqa: FBT001 - a fact, no option
     """Whether the call may run, must be asked about, or must not run."""
-    verdict = _decided(LINES, Asked(permissions, planning, call)) or DEFAULT
+    verdict = _decided(LINES, Asked(permissions, planning, call)) or (UNLOCATED if call.unlocated else DEFAULT)
     if verdict.decision == "ask" and permissions.mode == "dont_ask":
         return Verdict("deny", "mode:dont_ask", f"Nobody is asked in the mode dont_ask. {verdict.message}".rstrip())
     return verdict

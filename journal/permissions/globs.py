@@ -10,19 +10,21 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 _PARTS = re.compile(r"\\(?P<plain>[*?\\])|(?P<any>\*+)|(?P<one>\?)|(?P<text>[^*?\\]+|\\)", re.DOTALL)
 _SPECIAL = re.compile(r"[*?\\]")
 ANY_FOLDERS = "**"
 MARKS_MAX: Final = 100
+# Each part as it stands, and folded.
+Folders: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def glob_matches(glob: str, text: str, *, broad: bool = False) -> bool:
     """Whether the whole text is what the glob describes."""
     if _compiled(glob).fullmatch(text) is not None:
         return True
-    return broad and _compiled(folded(glob)).fullmatch(folded(text)) is not None
+    return broad and _compiled_broad(glob).fullmatch(folded(text)) is not None
 
 
 def literal(text: str) -> str:
@@ -30,14 +32,35 @@ def literal(text: str) -> str:
     return _SPECIAL.sub(lambda special: f"\\{special[0]}", text)
 
 
-def folders_match(glob: Sequence[str], path: Sequence[str], *, broad: bool = False) -> bool:
-    """Whether the parts of a path are what the parts of a glob describe; `**` is any number of parts."""
+def folders(path: str) -> Folders:
+    """The folders of a path and what it names, read once for all the rules they are compared with."""
+    return tuple((part, folded(part)) for part in path.split("/") if part not in ("", "."))
+
+
+def folders_match(glob: Sequence[str], path: Folders, *, broad: bool = False) -> bool:
+    """Whether a path is what the parts of a glob describe; `**` is any number of parts."""
     reached = _past_any(glob, {0})
     for part in path:
         stay = {at for at in reached if at < len(glob) and glob[at] == ANY_FOLDERS}
-        step = {at + 1 for at in reached - stay if at < len(glob) and glob_matches(glob[at], part, broad=broad)}
+        step = {at + 1 for at in reached - stay if at < len(glob) and _part_matches(glob[at], part, broad=broad)}
+        if not stay and not step:
+            return False
         reached = _past_any(glob, stay | step)
     return len(glob) in reached
+
+
+def any_of_each(glob: Sequence[str], parts: Folders, *, broad: bool = False) -> bool:
+    """Whether there is a part for each that the glob wants: else no path of these parts is what it describes."""
+    wanted = (want for want in glob if want != ANY_FOLDERS)
+    return all(any(_part_matches(want, part, broad=broad) for part in parts) for want in wanted)
+
+
+def _part_matches(glob: str, part: tuple[str, str], *, broad: bool) -> bool:
+    text, as_folded = part
+    if broad and _compiled_broad(glob).fullmatch(as_folded) is not None:
+        return True
+    # Folding takes no text of ASCII away from a glob that describes it.
+    return not (broad and text.isascii()) and _compiled(glob).fullmatch(text) is not None
 
 
 def _past_any(glob: Sequence[str], reached: set[int]) -> set[int]:
@@ -72,6 +95,11 @@ def _few_marks(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def _is_mark(char: str) -> bool:
     return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
+
+
+@lru_cache(maxsize=2_048)
+def _compiled_broad(glob: str) -> re.Pattern[str]:
+    return _compiled(folded(glob))
 
 
 @lru_cache(maxsize=2_048)

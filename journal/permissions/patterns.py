@@ -7,14 +7,14 @@ value. For one that denies or asks, one part is enough, and what cannot be under
 from __future__ import annotations
 
 import json
-import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.permissions.call import MISSING, CallSeen, PathSeen
-from turnwright.journal.permissions.globs import ANY_FOLDERS, folded, folders_match, glob_matches
+from turnwright.journal.permissions.call import MISSING, CallSeen
+from turnwright.journal.permissions.globs import folded, glob_matches
+from turnwright.journal.permissions.places import Places
 from turnwright.journal.permissions.rules import Pattern, read_pattern
 from turnwright.journal.permissions.shell import Words, may_follow, plain_commands, possible_commands, program_of
 from turnwright.journal.state_parts import Rule
@@ -27,6 +27,27 @@ _PLAIN_ALTHOUGH = frozenset({"[", "[[", "{}"})
 
 def matches(rule: Rule, call: CallSeen, *, granting: bool, directories: tuple[str, ...] = ()) -> bool:
     """Whether the rule is about this call; `directories` are the working directories, for paths relative to them."""
+    return first_match((rule,), call, Places.of(call, directories), granting=granting) is not None
+
+
+def first_match(rules: Iterable[Rule], call: CallSeen, places: Places, *, granting: bool) -> Rule | None:
+    """The first of the rules that is about the call; none allows one whose paths lead nobody knows where."""
+    if granting and call.unlocated:
+        return None
+    return next((rule for rule in rules if _is_about(rule, call, places, granting=granting)), None)
+
+
+def heeds_paths(rule: Rule, call: CallSeen) -> bool:
+    """Whether it depends on the call's paths if a rule that denies or asks is about it."""
+    if rule.pattern is None or not glob_matches(rule.tool, call.tool, broad=True):
+        return False
+    try:
+        return read_pattern(rule.pattern).kind == "path"
+    except InvalidInput:
+        return False
+
+
+def _is_about(rule: Rule, call: CallSeen, places: Places, *, granting: bool) -> bool:
     if not glob_matches(rule.tool, call.tool, broad=not granting):
         return False
     if rule.pattern is None:
@@ -40,16 +61,8 @@ def matches(rule: Rule, call: CallSeen, *, granting: bool, directories: tuple[st
             return _argument_matches(pattern, call, granting=granting)
         case "prefix":
             return _command_matches(pattern, call, granting=granting)
-        case "path" if granting:
-            return _paths_granted(pattern, call, directories)
         case "path":
-            return any(_path_touched(pattern, seen, directories) for seen in call.located)
-
-
-def inside(call: CallSeen, directories: tuple[str, ...]) -> bool:
-    """Whether the call has paths and all of them really lie in the working directories."""
-    located = call.located
-    return bool(located) and all(any(_below(seen, place) for place in _real(call, directories)) for seen in located)
+            return places.all_lie(pattern) if granting else places.any_touches(pattern)
 
 
 def _argument_matches(pattern: Pattern, call: CallSeen, *, granting: bool) -> bool:
@@ -135,61 +148,3 @@ def _may_be(want: str, word: str) -> bool:
 
 def _expands(word: str) -> bool:
     return word not in _PLAIN_ALTHOUGH and _EXPANDS.search(word) is not None
-
-
-def _paths_granted(pattern: Pattern, call: CallSeen, directories: tuple[str, ...]) -> bool:
-    located = call.located
-    bases = ("/",) if pattern.absolute else _real(call, directories)
-    return bool(located) and all(any(_lies(pattern, seen, base) for base in bases) for seen in located)
-
-
-def _lies(pattern: Pattern, seen: PathSeen, base: str) -> bool:
-    """Whether the real path, seen from the base, is what the glob describes."""
-    if seen.real is None or not _below(seen, base):
-        return False
-    return folders_match(pattern.parts, _parts(posixpath.relpath(seen.real, base)))
-
-
-def _path_touched(pattern: Pattern, seen: PathSeen, directories: tuple[str, ...]) -> bool:
-    """Whether the path may be one the glob describes: as written or as it really is, and a relative glob anywhere."""
-    if seen.written is None or "\0" in seen.written:
-        return True
-    written = _absolute(seen.written, directories)
-    if pattern.absolute:
-        places = [place for place in (written, seen.real) if place is not None]
-        return not places or any(folders_match(pattern.parts, _parts(place), broad=True) for place in places)
-    places = [written or posixpath.normpath(seen.written), seen.real or ""]
-    anywhere = (ANY_FOLDERS, *pattern.parts)
-    return any(folders_match(anywhere, _parts(place), broad=True) for place in places)
-
-
-def _absolute(path: str, directories: tuple[str, ...]) -> str | None:
-    """The path made absolute by its text alone, if that can be done."""
-    if path.startswith("/"):
-        return _normal(path)
-    if path.startswith("~") or not directories:
-        return None
-    return _normal(posixpath.join(directories[0], path))
-
-
-def _normal(path: str) -> str:
-    normal = posixpath.normpath(path)
-    return normal[1:] if normal.startswith("//") else normal
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
-
-
-def _real(call: CallSeen, directories: tuple[str, ...]) -> tuple[str, ...]:
-    """The real paths of the working directories that are known."""
-    known = call.facts.directories
-    return tuple(known[name] for name in directories if name in known)
-
-
-def _below(seen: PathSeen, place: str) -> bool:
-    if seen.real is None or not seen.real.startswith("/") or not place.startswith("/"):
-        return False
-    if posixpath.normpath(seen.real) != seen.real:
-        return False
-    return posixpath.commonpath((seen.real, place)) == posixpath.normpath(place)

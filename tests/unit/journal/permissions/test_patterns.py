@@ -7,8 +7,10 @@ import pytest
 from tests.unit.journal.permissions.calls import ROOT, call, edit, shell
 from turnwright.journal.permissions.call import PATHS_MAX, CallSeen
 from turnwright.journal.permissions.facts import CallFacts
+from turnwright.journal.permissions.globs import folded
 from turnwright.journal.permissions.patterns import VALUE_CHARACTERS_MAX, matches
-from turnwright.journal.permissions.rules import parse_rule
+from turnwright.journal.permissions.places import Places
+from turnwright.journal.permissions.rules import RULES_MAX, parse_rule, read_pattern
 
 YES, NO = True, False
 
@@ -114,13 +116,28 @@ def test_a_text_that_unicode_spells_at_length_is_compared_at_once(note: str) -> 
         ("a/" * 500_000, (NO, YES)),
         (["a"] * PATHS_MAX, (NO, NO)),
         (["a"] * (PATHS_MAX + 1), (NO, YES)),
-        (["a" * 1_000] * 101, (NO, YES)),
+        (["a" * 1_000] * 21, (NO, YES)),
     ],
 )
 def test_paths_that_are_too_long_or_too_many_to_be_read_are_denied_and_not_allowed(
     path: object, expected: tuple[bool, bool]
 ) -> None:
     assert judged("edit(path:src/**)", edit(path)) == expected
+
+
+def test_paths_are_read_once_however_many_rules_they_are_compared_with() -> None:
+    paths = [f"deep/er/f{n}" for n in range(PATHS_MAX)]
+    places = Places.of(edit(paths, *(f"{ROOT}/{path}" for path in paths)), (ROOT,))
+
+    def readings(rules: int) -> int:
+        before = folded.cache_info()
+        for n in range(rules):
+            assert not places.any_touches(read_pattern(f"path:secret{n}/**"))
+        after = folded.cache_info()
+        return after.hits + after.misses - before.hits - before.misses
+
+    assert readings(1) >= PATHS_MAX
+    assert readings(RULES_MAX) <= 2 * RULES_MAX
 
 
 def test_a_path_that_is_too_long_is_not_allowed_wherever_it_leads() -> None:

@@ -1,10 +1,12 @@
 """Every combination of mode, rule, effect, plan and check is decided as the specification's table says."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.journal.permissions.calls import ROOT, call, edit
 from tests.unit.journal.permissions.verdict_table import CASES_ALL, TABLE, Case
-from turnwright.journal.permissions.call import CallSeen
+from turnwright.journal.permissions.call import PATHS_MAX, CallSeen
 from turnwright.journal.permissions.evaluate import evaluate, forbidden
 from turnwright.journal.permissions.facts import CallFacts, Checked
 from turnwright.journal.permissions.rules import parse_rule
@@ -73,10 +75,10 @@ def test_the_words_of_a_check_are_passed_on() -> None:
         (edit("/srv/shop", "/srv/shop"), "mode:accept_edits"),
         (edit("src/link", "/etc/passwd"), "default"),
         (edit("../shopping/x", "/srv/shopping/x"), "default"),
-        (edit("src/a.py"), "default"),
+        (edit("src/a.py"), "paths"),
         (edit(["a", "b"], "/srv/shop/a", "/srv/shop/b"), "mode:accept_edits"),
         (edit(["a", "b"], "/srv/shop/a", "/etc/b"), "default"),
-        (edit(["a", "b"], "/srv/shop/a"), "default"),
+        (edit(["a", "b"], "/srv/shop/a"), "paths"),
         (edit([]), "default"),
         (edit("a", "/srv/shop/../../etc/passwd"), "default"),
         (edit("a", "/private/shop/a", root="/private/shop"), "mode:accept_edits"),
@@ -86,7 +88,53 @@ def test_the_words_of_a_check_are_passed_on() -> None:
 def test_edits_are_accepted_where_all_paths_really_lie_in_the_working_directories(seen: CallSeen, source: str) -> None:
     permissions = PermissionState(mode="accept_edits", working_directories=(ROOT,))
     assert evaluate(permissions, False, seen).source == source
-    assert evaluate(permissions.model_copy(update={"mode": "default"}), False, seen).source == "default"
+    assert evaluate(permissions.model_copy(update={"mode": "default"}), False, seen).decision == "ask"
+
+
+LEFT_OUT = CallSeen("edit", {}, paths=("path",))
+NO_PATH = CallSeen("edit", {}, paths=("path",), facts=CallFacts(received={"path": None}))
+NOWHERE = [
+    edit("link/passwd"),
+    edit(["a", "link/passwd"], "/srv/shop/a"),
+    edit("~nobody/x"),
+    LEFT_OUT,
+    CallSeen("edit", {}, paths=("path",), facts=CallFacts(received={"path": "link/passwd"})),
+]
+
+
+@pytest.mark.parametrize("seen", [*NOWHERE, edit(["a"] * (PATHS_MAX + 1)), edit("x\0"), edit(5)])
+@pytest.mark.parametrize("text", ["edit", "*", "edit(path:**)", "edit(path:link/**)"])
+def test_no_rule_allows_a_call_if_nobody_knows_where_its_paths_lead(seen: CallSeen, text: str) -> None:
+    verdict = evaluate(PermissionState(allow=(parse_rule(text),), working_directories=(ROOT,)), False, seen)
+    assert (verdict.decision, verdict.source) == ("ask", "paths")
+    assert "could not be found out" in verdict.message
+
+
+@pytest.mark.parametrize("seen", NOWHERE)
+@pytest.mark.parametrize("kind", ["deny", "ask"])
+@pytest.mark.parametrize("mode", ["default", "accept_edits", "explore", "bypass", "dont_ask"])
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("check", [None, Checked(verdict="allow"), Checked(verdict="pass")])
+def test_a_rule_about_paths_is_not_passed_because_nobody_knows_where_they_lead(
+    seen: CallSeen, kind: str, mode: str, reads: bool, check: Checked | None
+) -> None:
+    rules = {"allow": (parse_rule("edit"),), kind: (parse_rule("edit(path:/etc/**)"),)}
+    permissions = PermissionState.model_validate({"mode": mode, "working_directories": (ROOT,), **rules})
+    facts = seen.facts.model_copy(update={"check": check})
+    asked = replace(seen, effect="read" if reads else "once", facts=facts)
+    assert evaluate(permissions, False, asked).decision != "allow"
+
+
+def test_an_approved_call_runs_though_nobody_knows_where_its_paths_lead() -> None:
+    permissions = PermissionState(deny=(parse_rule("edit(path:/etc/**)"),), working_directories=(ROOT,))
+    assert forbidden(permissions, False, edit("link/passwd")) is None
+
+
+def test_where_no_rule_is_about_its_paths_a_reader_reads_and_bypass_lets_run() -> None:
+    reader = CallSeen("edit", {"path": "x"}, "read", ("path",))
+    assert evaluate(PermissionState(deny=(parse_rule("edit(text=x)"),)), False, reader).source == "read"
+    assert evaluate(PermissionState(mode="bypass"), False, edit("x")).source == "mode:bypass"
+    assert evaluate(PermissionState(allow=(parse_rule("edit"),)), False, NO_PATH).decision == "allow"
 
 
 def test_a_command_line_is_no_edit_wherever_it_is_run() -> None:
