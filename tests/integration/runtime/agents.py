@@ -35,6 +35,16 @@ async def effect(ctx: ToolContext, log: str, wait_for: str, linger: str = "") ->
     return f"done by attempt {ctx.attempt}"
 
 
+async def regardless(ctx: ToolContext, log: str, wait_for: str) -> str:
+    work = asyncio.create_task(effect(ctx, log, wait_for))
+    while not work.done():
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            trace(log, "asked to stop")
+    return work.result()
+
+
 @tool(effect="read")
 async def add(a: int, b: int) -> int:
     """Add two numbers."""
@@ -106,14 +116,16 @@ async def mangled() -> str:
 @tool(effect="idempotent")
 async def stubborn(ctx: ToolContext, log: str, wait_for: str) -> str:
     """Go on, whatever anybody wants."""
-    while True:
-        try:
-            return await effect(ctx, log, wait_for)
-        except asyncio.CancelledError:
-            trace(log, "asked to stop")
+    return await regardless(ctx, log, wait_for)
 
 
-TOOLS = (add, look, charge, send, transfer, meet, fail, dawdle, bulk, mangled, stubborn)
+@tool
+async def post(ctx: ToolContext, log: str, wait_for: str) -> str:
+    """Post a letter; it cannot be taken back, and nobody stops the postman."""
+    return await regardless(ctx, log, wait_for)
+
+
+TOOLS = (add, look, charge, send, transfer, meet, fail, dawdle, bulk, mangled, stubborn, post)
 UNASKED = Permissions(mode="bypass")
 BOT = Agent("bot", "scripted:test", tools=TOOLS, permissions=UNASKED)
 AGENTS = (

@@ -127,12 +127,12 @@ async def test_the_true_result_of_a_frozen_worker_settles_the_question_before_a_
     cluster: Cluster, tmp_path: Path
 ) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
-    other, turn = await begun_elsewhere(cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log)
+    other, turn = await begun_elsewhere(cluster, call("post", log=str(log), wait_for=str(gate)), say("ok"), trace=log)
     other.freeze()
     await cluster.start_worker(once_silence_s=LEASE_S)
     await turn.until("waiting", nudging=True)
     gate.touch()
-    other.thaw()
+    other.thaw()  # and is asked to stop, for nobody waits for it any more; which it may notice first
     await turn.until("completed", nudging=True)
     assert log.read_text().count("started") == 1
     (closed,) = await turn.of_type("interaction.resolved")
@@ -145,7 +145,7 @@ async def test_the_result_of_a_frozen_worker_that_comes_after_the_answer_is_kept
 ) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
     other, turn = await begun_elsewhere(
-        small_cluster, call("send", log=str(log), wait_for=str(gate)), say("ok"), trace=log
+        small_cluster, call("post", log=str(log), wait_for=str(gate)), say("ok"), trace=log
     )
     other.freeze()
     await small_cluster.start_worker(once_silence_s=LEASE_S)
