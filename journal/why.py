@@ -11,9 +11,10 @@ from typing import Literal
 
 from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, ReconcileOp, Record, Start, ToolOp, Work
 from turnwright.journal.acts import Act, Level
+from turnwright.journal.budgets import NOTHING, Used
 from turnwright.journal.control import ActiveTurn, Claim, OpenInteraction, SessionControl, ThreadControl
 from turnwright.journal.driver import Presence
-from turnwright.journal.durations import human
+from turnwright.journal.durations import SECOND_US, human
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
@@ -25,8 +26,8 @@ QUIET_S = 15
 AGENTS_TOLD_MAX = 200
 
 Code = Literal[
-    "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "operation", "worker_lost",
-    "no_worker", "agent_unknown", "tool_unknown", "due", "enlisted",
+    "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "reserved", "operation", "worker_lost",
+    "no_worker", "temporal_away", "agent_unknown", "tool_unknown", "due", "enlisted",
 ]  # fmt: skip
 
 
@@ -36,7 +37,9 @@ class Scene:
 
     `front` is the first of its thread's queue, `ahead` counts the turns that come before this one, and
     `last_at_us` is when its thread's last entry was written. `held_by` says who set which pause, `cancelled_by` who
-    cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet.
+    cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet. `serving`: presences
+    that are in touch with the journal's Temporal; None: that was not looked at. `elsewhere` and `reserved` are those of
+    `Facts`.
     """
 
     key: ThreadKey
@@ -50,6 +53,9 @@ class Scene:
     held_by: Mapping[Level, Act] = field(default_factory=dict)
     cancelled_by: Act | None = None
     enlisted: bool = False
+    serving: frozenset[str] | None = None
+    elsewhere: Used | None = None
+    reserved: Used = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +82,13 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
     if scene.status.session_seq < scene.session.cancelled_seq and scene.status.phase != "cancelling":
         by = f" by {scene.session.cancelled_by}" if scene.session.cancelled_by else ""
         return Why("cancelling", f"Its session was cancelled{by}: the next look at its thread cancels it.")
-    facts = Facts(now_us=scene.now_us, front=scene.front)
+    facts = Facts(now_us=scene.now_us, front=scene.front, elsewhere=scene.elsewhere, reserved=scene.reserved)
     action = plan(scene.control, scene.session, facts, scene.status.turn_id)
     match action:
         case Park():
             return _parked(scene)
+        case Delay(why="reserved"):
+            return Why("reserved", f"{_RESERVED}.")
         case Delay(until_us=until_us):
             return _delayed(scene, until_us)
         case Work(running=running) if running:
@@ -96,7 +104,7 @@ def _enlisted(scene: Scene, presences: Collection[Presence]) -> Why:
         return Why("no_worker", "No worker is alive to queue it; start one with `turnwright worker`.")
     ago = human(scene.now_us - scene.status.queued_at_us)
     text = f"It was submitted {ago} ago in a transaction of its caller, and a worker is about to queue it"
-    if scene.now_us - scene.status.queued_at_us > QUIET_S * 1_000_000:  # before the commit, or since it
+    if scene.now_us - scene.status.queued_at_us > QUIET_S * SECOND_US:  # before the commit, or since it
         text += "; if that lasts, the workers' logs say why (`enlisted_not_taken`)"
     return Why("enlisted", f"{text}.", scene.status.queued_at_us)
 
@@ -195,6 +203,12 @@ def _deadline(scene: Scene) -> int | None:
     return min(known, default=None)
 
 
+_RESERVED = (
+    "It waits for model calls of its session's other threads to end: they have reserved what is left of the session's "
+    "budget, and it goes on with what they give back (or when the budget is raised)"
+)
+
+
 def _delayed(scene: Scene, until_us: int) -> Why:
     active = scene.control.turn(scene.status.turn_id)
     model = None if active is None else active.model
@@ -272,6 +286,9 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
     alive = [presence for presence in presences if presence.liveness.state == "alive"]
     if not alive:
         return Why("no_worker", f"No worker is alive to {next_}; start one with `turnwright worker`.")
+    if scene.serving is not None and scene.serving.isdisjoint(presence.presence_id for presence in alive):
+        text = f"Workers live, but none can {next_}: they wait for Temporal, and say why in their logs (`waiting`)."
+        return Why("temporal_away", text)
     known = known_agents(alive)
     if known is not None and scene.key.agent not in known:
         others = ", ".join(sorted(known)) or "none"
@@ -284,7 +301,7 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
         return Why("tool_unknown", text)
     quiet_us = scene.now_us - scene.last_at_us
     text = f"A worker is about to {next_}"
-    if quiet_us > QUIET_S * 1_000_000:
+    if quiet_us > QUIET_S * SECOND_US:
         text += f", but nothing has happened for {human(quiet_us)}: see whether Temporal answers"
     return Why("due", f"{text}.", scene.last_at_us)
 

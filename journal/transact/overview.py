@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from turnwright.journal.acts import Act, Level
+from turnwright.journal.budgets import NOTHING
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -16,6 +17,7 @@ from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
 from turnwright.journal.transact.rows import SessionRow, clock, find_place, find_session, find_thread
+from turnwright.journal.transact.spending import read_others
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Scene
@@ -75,7 +77,14 @@ def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
     now_us = yield from clock()
     held = yield from held_by(key, control.pause, session.control, status)
     act = yield from cancelled_by(key, status)
-    return Scene(key, status, control, session.control, front, ahead, now_us, row.at_us, held, act)
+    serving = yield from rows("serving_rows")
+    others = yield from read_others(row, session.control)
+    return Scene(
+        key, status, control, session.control, front, ahead, now_us, row.at_us, held, act,
+        serving=frozenset(presence for presence, _ in serving),
+        elsewhere=None if others is None else others.used,
+        reserved=NOTHING if others is None else others.reserved,
+    )  # fmt: skip
 
 
 def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:

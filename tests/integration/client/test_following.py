@@ -1,6 +1,7 @@
 """Whoever follows a turn that stands still is told why."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -9,6 +10,7 @@ from turnwright.client import Session, TurnCancelled
 from turnwright.client.cli import watching
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.driver import Driver
+from turnwright.journal.transact.serving import begin_serving
 
 
 class Overheard(Screen):
@@ -45,6 +47,8 @@ async def test_a_follower_is_told_that_no_worker_is_there_and_what_it_waits_for_
     told = await screen.hear("No worker is alive to start it; start one with `turnwright worker`.")
     assert "The turn is saved" in told
     stranger = await driver.hold_presence("w-stranger", {"agents": ["other"]}, lease_s=60)
+    await screen.hear("Workers live, but none can start it: they wait for Temporal")
+    await driver.write(partial(begin_serving, stranger.name, "cluster/namespace"))
     await screen.hear("No live worker knows the agent echo")
     await stranger.release()
     await turn.pause(reason="lunch")
