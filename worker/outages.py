@@ -1,18 +1,23 @@
 """An activity that cannot reach the journal or Temporal is tried again, and the log says so once in a while.
 
 Rule: the SDK logs each failed attempt with its stack, which is right for errors nobody foresaw. These are foreseen,
-and an hour of them is one line a minute for each of them.
+and an hour of them is one line a minute for each of them. What a newer version wrote is left to a newer worker: such an
+activity goes back to the queue at once, since here it would fail each time.
 """
 
+from datetime import timedelta
 from typing import Any
 
 import structlog
+from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from turnwright.activities.runtime.seldom import Seldom
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import NewerReducer, StoreUnavailable
+
+GIVE_BACK = timedelta(seconds=1)
 
 log = structlog.get_logger(__name__)
 
@@ -41,3 +46,13 @@ class _Watched(ActivityInboundInterceptor):
             if self._seldom.is_due(kind, said):
                 log.warning("activity_waits", error=said, then="it is tried again until it works")
             raise ApplicationError(said, type=kind, category=ApplicationErrorCategory.BENIGN) from None
+        except NewerReducer as error:
+            if self._seldom.is_due("newer"):
+                log.warning("written_by_a_newer_version", error=str(error), then="a newer worker takes it")
+            raise ApplicationError(
+                str(error),
+                type="NewerReducer",
+                non_retryable=activity.info().is_local,
+                next_retry_delay=GIVE_BACK,
+                category=ApplicationErrorCategory.BENIGN,
+            ) from None

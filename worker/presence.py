@@ -17,9 +17,11 @@ from typing import Any
 
 import structlog
 
+from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.driver import Driver, Hold
 from turnwright.journal.errors import HoldLost, StoreError, StoreUnavailable
 from turnwright.worker.actor import Looper
+from turnwright.worker.elders import REDUCER
 
 LOOK_INTERVAL_S_MAX = 0.1
 BEAT_INTERVAL_S_MAX = 1.0
@@ -47,6 +49,7 @@ class WorkerInfo:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "agents": list(self.agents[:AGENTS_SHOWN_MAX]),
             "version": version("turnwright"),
+            REDUCER: REDUCER_VERSION,
             "task_queue": self.task_queue,
             "tools": self._tools(),
         }

@@ -20,6 +20,7 @@ from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
 from turnwright.worker.logs import forward_core_logs
@@ -80,6 +81,7 @@ class WorkerProcess:
         def announce(presence_id: str) -> None:
             journal.terms = replace(journal.terms, presence=presence_id)
 
+        await self._until_there(lambda: check_elders(journal.driver), OlderAtWork, StoreUnavailable)
         queue = await self._until_there(lambda: self._task_queue(journal), StoreUnavailable)
         if queue is None:
             return

@@ -1,6 +1,6 @@
 """A new build is rolled out while turns run, and rolled back: each turn goes on, and nothing twice.
 
-The other build's workflows begin with a timer, so that neither build can replay a run of the other.
+The other build's workflows begin with one activity more, so that neither build can replay a run of the other.
 """
 
 from pathlib import Path
@@ -10,26 +10,31 @@ import pytest
 from tests.faults.harness.build import make_build
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
+from turnwright.journal.control import REDUCER_VERSION
 
 CHANGED = {
     "workflows/turn.py": (
-        "        self._next = await self._claim()\n        while",
-        "        await asyncio.sleep(0.001)\n        self._next = await self._claim()\n        while",
+        "= await self._claim()\n        while",
+        "= await self._claim()\n        await wake_thread(ThreadInput(self._given.thread))\n        while",
     ),
-    "workflows/thread.py": ('        turn = ""\n', '        turn = ""\n        await workflow.sleep(0.001)\n'),
+    "workflows/thread.py": (
+        "            found = await self._dispatch(given)\n",
+        "            await self._dispatch(given)\n            found = await self._dispatch(given)\n",
+    ),
 }
+PATIENT = {"stall_s": 5}
 BEGUN_ANEW = "Failing workflow due to nondeterminism error"
 
 
-@pytest.mark.parametrize("direction", ["forward", "back"])
+@pytest.mark.parametrize("direction", ["forward", pytest.param("back", marks=pytest.mark.slow)])
 async def test_turns_of_every_kind_go_on_with_workers_of_another_build(
     small_world: World, tmp_path: Path, direction: str
 ) -> None:
     world = small_world
     changed = make_build(tmp_path / "build", CHANGED)
     first, second = (None, changed) if direction == "forward" else (changed, None)
-    coming = world.prepare_worker(build=second)
-    leaving = await world.start_worker(build=first)
+    coming = world.prepare_worker(build=second, settings=PATIENT)
+    leaving = await world.start_worker(build=first, settings=PATIENT)
     running = await world.submit(call("post", after="posted"), call("charge"), say("{result}"))
     queued = await world.submit(say("my turn"))
     parked = await world.submit(call("look", after="looked"), call("charge"), say("{result}"), thread="parked")
@@ -61,3 +66,26 @@ async def test_turns_of_every_kind_go_on_with_workers_of_another_build(
     assert (await world.types(delayed)).count("model.requested") == 2
     assert not world.logged("turn_restarted"), "no run stood still until the sweeper found it"
     assert world.logged(BEGUN_ANEW), "the builds differ"
+
+
+async def test_an_older_worker_refuses_what_is_newer_and_a_newer_one_begins_when_it_has_left(
+    small_world: World, tmp_path: Path
+) -> None:
+    """The test is the newer client: what it submits is not for the older worker to touch."""
+    world = small_world
+    folds = (f"REDUCER_VERSION = {REDUCER_VERSION}", f"REDUCER_VERSION = {REDUCER_VERSION - 1}")
+    older = await world.start_worker(build=make_build(tmp_path / "build", {"journal/control.py": folds}))
+    turn = await world.submit(call("post"), say("{result}"))
+    await older.until_logged("written_by_a_newer_version")
+    [said] = older.logged("written_by_a_newer_version")
+    assert f"reducer version {REDUCER_VERSION}, this process has {REDUCER_VERSION - 1}; upgrade it" in said["error"]
+    newer = world.prepare_worker()
+    world.ledger.open(newer.name)
+    await newer.until_logged("waiting")
+    assert f"workers of an older version are at work (worker {older.pid})" in newer.logged("waiting")[0]["error"]
+    assert not newer.logged("worker_ready")
+    older.terminate()
+    assert await older.until_ended() == 0
+    await world.until_status(turn, "completed")
+    assert world.ledger.pids("effect", "post") == [newer.pid]
+    assert "Completing activity as failed" not in older.log

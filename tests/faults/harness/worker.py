@@ -66,10 +66,14 @@ class Worker:
         """As Ctrl-C does."""
         os.kill(self.pid, signal.SIGINT)
 
+    @property
+    def log(self) -> str:
+        """All it has logged."""
+        return self._log_file.read_text("utf-8") if self._log_file.exists() else ""
+
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The lines of its log about that."""
-        text = self._log_file.read_text("utf-8") if self._log_file.exists() else ""
-        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
         return [line for line in lines if line.get("event") == event]
 
     async def until_ready(self) -> None:

@@ -29,7 +29,7 @@ async def test_it_is_seen_with_what_it_tells_and_gone_when_it_stops(driver: Driv
     assert ids == [keeper.presence_id] == [seen.presence_id]
     assert seen.liveness.state == "alive"
     assert (seen.info["agents"], seen.info["tools"]) == (["a", "b"], {"a": ["look"], "b": []})
-    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue", "tools"}
+    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue", "tools", "reducer"}
     await keeper.stop()
     await keeper.stop()
     assert await driver.presences() == []
