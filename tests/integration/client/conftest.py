@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TypeAlias
 
 import pytest
@@ -14,6 +15,7 @@ from turnwright.client import Client, Session
 from turnwright.journal.driver import Driver
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.serving import begin_serving
 from turnwright.journal.transact.thread_script import Terms
 
 PRESENCE = "w-hands"
@@ -59,6 +61,7 @@ async def session(client: Client) -> Session:
 async def hands(driver: Driver) -> Hands:
     """A worker that lives and knows the agent."""
     await driver.hold_presence(PRESENCE, {"label": "hands", "agents": [AGENT]}, lease_s=60)
+    await driver.write(partial(begin_serving, PRESENCE, "cluster/namespace"))
     return Hands(Journal(driver, Terms(presence=PRESENCE)), PRESENCE)
 
 
