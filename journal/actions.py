@@ -54,20 +54,29 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """The next attempt may start at `until_us`; look again then, or when woken."""
+    """The next attempt may start at `until_us`; look again then, or when woken.
+
+    `why`: a failed attempt is tried again then; or others have reserved what is left of the session's budget, and who
+    gives of it back has the thread woken.
+    """
 
     until_us: int
     delay_s: float
+    why: Literal["retry", "reserved"] = "retry"
 
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """Which budget does not let an operation start, and what of it is used up."""
+    """Which budget does not let an operation start, and what of it is used up.
+
+    `reserved`: it would not be without what running model calls of other threads may still give back.
+    """
 
     scope: Scope
     over: tuple[str, ...]
     budget: Budget
     used: Used
+    reserved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.messages import Frozen, Usage
 
 Scope: TypeAlias = Literal["turn", "thread", "session"]
 Bound: TypeAlias = Literal["steps", "tokens", "cost_microusd", "wall_time_s", "tool_calls"]
-SECOND_US = 1_000_000
 AMOUNT_MAX = 10**15
 WALL_TIME_S_MAX = 10**9
 OF_AN_ATTEMPT_MAX = 10**12
@@ -93,6 +93,9 @@ class Used(Frozen):
     def plus(self, usage: Usage) -> Used:
         """With the tokens and cost of one attempt."""
         return self + Used(tokens=of_an_attempt(usage.total_tokens), cost_microusd=of_an_attempt(usage.cost_microusd))
+
+
+NOTHING = Used()
 
 
 def of_an_attempt(amount: int) -> int:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.budgets import SECOND_US, Used
+from turnwright.journal.budgets import NOTHING, Used
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Entry, InteractionRequested
 from turnwright.journal.interactions import Interaction, settlement
 from turnwright.journal.turn_status import TurnStatus, evolve_status
@@ -27,7 +28,8 @@ class Facts:
     turns the command or the session's cancel concerns, a bounded number of them.
     `question` and `asked`: the row of the question the command answers, and its entry's payload (None: erased).
     `state`: the agent's state, for commands that change a part of it. `elsewhere`: what the other
-    threads of the session used and reserved, where its budget counts; None: it has none, or nothing may start here.
+    threads of the session used, where its budget counts; None: it has none, or nothing may start here. `reserved`: what
+    their running model calls took beside that, and may give back.
     """
 
     now_us: int
@@ -41,6 +43,7 @@ class Facts:
     asked: InteractionRequested | None = None
     state: AgentState | None = None
     elsewhere: Used | None = None
+    reserved: Used = NOTHING
 
     @property
     def now(self) -> datetime:

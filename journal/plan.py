@@ -23,11 +23,13 @@ from turnwright.journal.actions import (
 )
 from turnwright.journal.budgets import Used
 from turnwright.journal.control import ActiveTurn, CallOperation, Failing, SessionControl, ThreadControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.facts import Facts
 from turnwright.journal.spending import over_budget
 
 RUNS_WITHOUT_PROGRESS_MAX = 5
 ATTEMPTS_LOST_MAX = 10
+RESERVED_WAIT_US = 30 * SECOND_US  # a second net: who gives back has those who wait woken
 
 
 def plan(control: ThreadControl, session: SessionControl, facts: Facts, turn_id: str) -> Action:
@@ -43,12 +45,14 @@ def plan(control: ThreadControl, session: SessionControl, facts: Facts, turn_id:
 
 
 def _within_budget(control: ThreadControl, session: SessionControl, facts: Facts, action: Action) -> Action:
-    """The action without what a budget does not let start; if that leaves nothing, somebody is asked."""
+    """The action without what a budget does not let start; if that leaves nothing, others or a person is waited for."""
     if not isinstance(action, Work) or not action.start:
         return action
     start, over = _affordable(control, session, facts, action.start)
     if start or action.running or over is None:
         return Work(start, action.running)
+    if over.reserved:
+        return Delay(facts.now_us + RESERVED_WAIT_US, RESERVED_WAIT_US / SECOND_US, "reserved")
     return Record("over_budget", over=over)
 
 
@@ -182,5 +186,5 @@ def _next_model_call(_: ThreadControl, __: SessionControl, facts: Facts, active:
     if model.claim is not None:
         return Work(running=running_ops(active))
     if model.retry_at_us > facts.now_us:
-        return Delay(model.retry_at_us, (model.retry_at_us - facts.now_us) / 1_000_000)
+        return Delay(model.retry_at_us, (model.retry_at_us - facts.now_us) / SECOND_US)
     return Work((ModelOp(model.step, model.ordinal + 1),))

@@ -3,17 +3,17 @@
 Rule: a function of control, session and facts, so every run asks the same and gets one answer. A session's use
 is known only when the shell brings what its other threads took (`Facts.elsewhere`), which it does wherever an
 operation may start. This thread's part is always that of the control, or a reservation that was just given back
-would still count.
+would still count. What the running model calls of others reserved holds operations up, but asks nobody: all or most
+of it comes back.
 """
 
 from __future__ import annotations
 
 from turnwright.journal.actions import ModelOp, Op, OverBudget, ToolOp
-from turnwright.journal.budgets import Budget, Scope, Used, exhausted
+from turnwright.journal.budgets import NOTHING, Budget, Scope, Used, exhausted
 from turnwright.journal.control import OpenInteraction, SessionControl, ThreadControl
 from turnwright.journal.facts import Facts
 
-NOTHING = Used()
 _BEFORE_A_TOOL = frozenset({"tool_calls", "wall_time_s"})
 _BEFORE_A_MODEL = frozenset({"steps", "tokens", "cost_microusd", "wall_time_s"})
 
@@ -34,6 +34,11 @@ def committed(control: ThreadControl) -> Used:
     active = control.active
     model = None if active is None else active.model
     return control.used if model is None or model.claim is None else control.used + model.reserved
+
+
+def reserved(control: ThreadControl) -> Used:
+    """What of that only its running model call reserved."""
+    return committed(control) - control.used
 
 
 def budgets(control: ThreadControl, session: SessionControl, facts: Facts) -> list[tuple[Scope, Budget]]:
@@ -57,9 +62,10 @@ def over_budget(
     names = _counted(op)
     for scope, budget in budgets(control, session, facts):
         used = spent(control, facts, scope) + about_to
-        over = tuple(name for name in exhausted(budget, used) if name in names)
-        if over:
-            return OverBudget(scope, over, budget, used)
+        for others in (NOTHING, facts.reserved if scope == "session" else NOTHING):
+            over = tuple(name for name in exhausted(budget, used + others) if name in names)
+            if over:
+                return OverBudget(scope, over, budget, used, reserved=others != NOTHING)
     return None
 
 

@@ -123,7 +123,8 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     yield from write_session(session.id, control, entries[-1].at_us)
     if isinstance(command, SetSessionBudget):
         yield from follow_budget(session.id, session.control, control)
-        yield from first("wake_budget_waits", session.id, now_us)
+        for waits in ("wake_budget_waits", "wake_reserved_waits"):
+            yield from first(waits, session.id, now_us)
     receipt = Receipt(command.request_id, "accepted", revision=control.pause.revision, seq=control.seq)
     yield from remember(row.id, command, receipt)
     return Done(receipt)

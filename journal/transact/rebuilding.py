@@ -15,7 +15,6 @@ from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, batch, first
-from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
 from turnwright.journal.transact.interactions import put_interactions, replace_interactions
@@ -140,7 +139,7 @@ def _replace_spent(key: ThreadKey, session: SessionControl) -> Script[None]:
     assert row is not None, "it is locked"
     yield from first("delete_spent", row.id)
     if session.budget is not None:
-        yield from first("upsert_spent", *spent_columns(row.id, row.session_id, committed(row.control)))
+        yield from first("upsert_spent", *spent_columns(row.id, row.session_id, row.control))
 
 
 def _replace_turns(row: ThreadRow, walk: Walk) -> Script[None]:

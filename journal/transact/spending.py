@@ -2,39 +2,60 @@
 
 Rule: it is kept only while the session has a budget, and then every command on a thread locks the session's counter
 before anything else of the session, so whoever may start an operation knows what all the others took. Only the
-counter's holder sees a sum that stays true until its commit.
+counter's holder sees a sum that stays true until its commit. A thread that waits for what others only reserved is
+marked there, so that the commit which gives something back has it looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from turnwright.journal.actions import Action, Delay, Stop
 from turnwright.journal.budgets import BudgetChange, Used
 from turnwright.journal.commands import ClientCommand, SetBudget, SetSessionBudget
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, batch, first, rows
-from turnwright.journal.spending import committed
+from turnwright.journal.spending import committed, reserved
+from turnwright.journal.transact.deadlines import earliest_us, write_deadline
 from turnwright.journal.transact.rows import ThreadRow, find_session, thread_control
 
 THREADS_FILLED_MAX = 500
 C = TypeVar("C", bound=ClientCommand)
 
 
-def session_used(session_id: int, session: SessionControl) -> Script[Used | None]:
-    """What the session's threads used and reserved, locked until the commit; None when it has no budget.
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What a session's other threads used and reserved; `waits_us`: until when the thread waits for that (0: no)."""
+
+    used: Used
+    reserved: Used
+    waits_us: int = 0
+
+
+def lock_others(row: ThreadRow, session: SessionControl) -> Script[Others | None]:
+    """What the session's other threads take, locked until the commit; None when it has no budget.
 
     Also for a command that starts nothing: it settles the thread, and whoever has looked at an open question about a
     budget without knowing this would have looked in vain.
     """
     if session.budget is None:
         return None
-    if (yield from first("lock_counter", session_id)) is None:
-        raise StoreCorrupt(f"session {session_id} has no counter")
-    row = yield from first("sum_spent", session_id)
-    return None if row is None else used_of(row)
+    if (yield from first("lock_counter", row.session_id)) is None:
+        raise StoreCorrupt(f"session {row.session_id} has no counter")
+    return (yield from read_others(row, session))
+
+
+def read_others(row: ThreadRow, session: SessionControl) -> Script[Others | None]:
+    """What the session's other threads take, for people; None when it has no budget."""
+    if session.budget is None:
+        return None
+    found = yield from first("others_spent", row.session_id, row.id)
+    assert found is not None, "sums are always there"
+    taken, held, waits_us = used_of(found[:5]), Used(tokens=found[5], cost_microusd=found[6]), found[7]
+    return Others(taken - held, held, waits_us)
 
 
 def read_used(key: SessionKey) -> Script[Used | None]:
@@ -58,16 +79,35 @@ def with_all_bounds(command: C, control: ThreadControl | SessionControl) -> C:
     return replace(command, **whole)
 
 
-def note_spent(row: ThreadRow, session: SessionControl, control: ThreadControl) -> Script[None]:
-    """Keep what the thread takes, if that counts and changed."""
-    now = committed(control)
-    if session.budget is not None and now != committed(row.control):
-        yield from first("upsert_spent", *spent_columns(row.id, row.session_id, now))
+def note_spent(
+    row: ThreadRow, others: Others | None, control: ThreadControl, action: Action, now_us: int
+) -> Script[None]:
+    """Keep what the thread takes, if that counts and changed; who waits for what it gives back is looked at."""
+    if others is None:
+        return
+    waits_us = _waits_us(control, action, others.waits_us)
+    if (committed(control), waits_us) != (committed(row.control), others.waits_us):
+        yield from first("upsert_spent", *spent_columns(row.id, row.session_id, control, waits_us))
+    if waits_us != others.waits_us:
+        # It has been looked at, and what it waits for from now on brings the next look at once.
+        yield from write_deadline(row.id, earliest_us(control))
+        yield from first("delete_hint", row.id)
+    given_back = reserved(row.control) - reserved(control)
+    if max(given_back.tokens, given_back.cost_microusd) > 0:
+        yield from first("wake_reserved_waits", row.session_id, now_us)
+
+
+def _waits_us(control: ThreadControl, action: Action, before_us: int) -> int:
+    """Until when the thread waits for what others reserved; who has no say in its turn does not know it better."""
+    if isinstance(action, Delay) and action.why == "reserved":
+        return action.until_us
+    return before_us if isinstance(action, Stop) and control.active is not None else 0
 
 
 def follow_budget(session_id: int, before: SessionControl, after: SessionControl) -> Script[None]:
     """Fill the table when the session gets a budget, empty it when that is lifted; the session is locked."""
     if after.budget is None:
+        yield from first("delete_waits_of_session", session_id)
         yield from first("delete_spent_of_session", session_id)
     elif before.budget is None:
         yield from _fill(session_id)
@@ -80,20 +120,22 @@ def _fill(session_id: int) -> Script[None]:
         taken: list[Row] = []
         for thread_id, canonical, body, version, _, _ in found:
             control = yield from thread_control(ThreadKey.parse(canonical), thread_id, body, version)
-            if (used := committed(control)) != Used():
-                taken.append(spent_columns(thread_id, session_id, used))
+            if committed(control) != Used():
+                taken.append(spent_columns(thread_id, session_id, control))
         yield from batch("upsert_spent", tuple(taken))
         if len(found) < THREADS_FILLED_MAX:
             return
         after = found[-1][0]
 
 
-def spent_columns(thread_id: int, session_id: int, used: Used) -> Row:
+def spent_columns(thread_id: int, session_id: int, control: ThreadControl, waits_us: int = 0) -> Row:
     """The parameters of `upsert_spent`."""
-    return (thread_id, session_id, used.steps, used.tokens, used.cost_microusd, used.wall_us, used.tool_calls)
+    used, held = committed(control), reserved(control)
+    amounts = (used.steps, used.tokens, used.cost_microusd, used.wall_us, used.tool_calls)
+    return (thread_id, session_id, *amounts, held.tokens, held.cost_microusd, waits_us)
 
 
 def used_of(row: Row) -> Used:
-    """A row of `find_spent` or `sum_spent`."""
+    """The amounts of `sum_spent`, which others begin with."""
     steps, tokens, cost_microusd, wall_us, tool_calls = row
     return Used(steps=steps, tokens=tokens, cost_microusd=cost_microusd, wall_us=wall_us, tool_calls=tool_calls)

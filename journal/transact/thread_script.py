@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from turnwright.journal.actions import Action, Stop
 from turnwright.journal.advance import Advanced, advance, fold_drafts
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.budgets import NOTHING
 from turnwright.journal.commands import (
     CancelThread,
     ChangeState,
@@ -34,7 +35,6 @@ from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
 from turnwright.journal.facts import Facts
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
-from turnwright.journal.spending import committed
 from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
 from turnwright.journal.transact.appending import append_drafts, check_media
 from turnwright.journal.transact.checkpoints import load_state
@@ -42,7 +42,7 @@ from turnwright.journal.transact.deadlines import note_deadline, note_look
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
 from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.rows import ThreadRow, is_due
-from turnwright.journal.transact.spending import note_spent, session_used
+from turnwright.journal.transact.spending import Others, lock_others, note_spent
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
 
@@ -84,6 +84,7 @@ class _Judged:
     advanced: Advanced
     facts: Facts
     blobs: Mapping[str, bytes]
+    others: Others | None
 
 
 def run_thread(
@@ -95,7 +96,8 @@ def run_thread(
         InvalidInput: media in the command refer to bytes that are nowhere.
     """
     row, session = locked.row, locked.session.control
-    facts = yield from _facts(locked, command, terms, base)
+    others = yield from lock_others(row, session)
+    facts = yield from _facts(locked, command, terms, base, others)
     settled = settle(row.control, session, facts)
     control = fold_drafts(row.control, settled, facts.now_us)
     facts = facts.after(draft.at(row.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
@@ -107,8 +109,8 @@ def run_thread(
     yield from check_media(row.key.session_key, row.session_id, tuple(draft.payload for draft in drafts), blobs)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
-    judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, blobs)
-    return (yield from _commit(row, session, judged))
+    judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, others, blobs)
+    return (yield from _commit(row, judged))
 
 
 def _advance(
@@ -139,7 +141,7 @@ def _authority(control: ThreadControl, command: ClientCommand | RunCommand) -> b
     return getattr(command, "epoch", None) == control.epoch
 
 
-def _commit(row: ThreadRow, session: SessionControl, judged: _Judged) -> Script[Outcome]:
+def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
     facts, drafts, control = judged.facts, judged.drafts, judged.advanced.control
     entries: tuple[Entry, ...] = ()
     turns = {} if facts.turn is None else {facts.turn.turn_id: facts.turn}
@@ -149,11 +151,11 @@ def _commit(row: ThreadRow, session: SessionControl, judged: _Judged) -> Script[
         yield from project_interactions(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         yield from note_deadline(row, control)
-        yield from note_spent(row, session, control)
         entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs)
     else:
         yield from note_look(row)
     due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
+    yield from note_spent(row, judged.others, control, judged.advanced.action, facts.now_us)
     action = judged.advanced.action
     return Outcome(judged.rejection, entries, control, turns, action, row.id, facts.now_us, checkpoint_due=due)
 
@@ -165,9 +167,14 @@ def _runnable(row: ThreadRow, control: ThreadControl, facts: Facts) -> Script[bo
     return has_work(control, replace(facts, front=front))
 
 
-def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms, base: AgentState | None) -> Script[Facts]:
+def _facts(
+    locked: Locked,
+    command: ClientCommand | RunCommand,
+    terms: Terms,
+    base: AgentState | None,
+    others: Others | None,
+) -> Script[Facts]:
     row, control, active = locked.row, locked.row.control, locked.row.control.active
-    used = yield from session_used(locked.session.id, locked.session.control)
     known = yield from find_dead(_in_question(control, command, terms))
     turn = front = None
     if isinstance(command, TurnCommand) and control.turn(command.turn_id) is None:
@@ -187,7 +194,8 @@ def _facts(locked: Locked, command: ClientCommand | RunCommand, terms: Terms, ba
         front=front,
         queue=queue,
         state=state,
-        elsewhere=None if used is None else used - committed(control),
+        elsewhere=None if others is None else others.used,
+        reserved=NOTHING if others is None else others.reserved,
     )
     return (yield from _with_question(row, facts, command)) if isinstance(command, Respond) else facts
 

@@ -23,7 +23,7 @@ from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us
 from turnwright.journal.transact.rows import dump
-from turnwright.journal.transact.spending import used_of
+from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.walking import Finding, Walk, walk_thread
 from turnwright.journal.turn_status import TurnStatus
 
@@ -207,14 +207,17 @@ def _check_spent(walk: Walk, thread_id: int, session: Row | None) -> Script[None
     row = yield from first("find_spent", thread_id)
     if row is None and (budget is None or committed(walk.control) == Used()):
         return
-    if row is None or budget is None or used_of(row) != committed(walk.control):
+    if row is None or budget is None or tuple(row[:7]) != spent_columns(0, 0, walk.control)[2:9]:
         walk.found(None, "spent", "what it takes of its session's budget is not what its entries say")
 
 
 def _check_deadline(walk: Walk, thread_id: int) -> Script[None]:
     row = yield from first("find_deadline", thread_id)
     stored = None if row is None else row[0]
-    if stored != earliest_us(walk.control) and not asks_for_budget(walk.control):
+    if stored == earliest_us(walk.control) or asks_for_budget(walk.control):
+        return
+    spent = yield from first("find_spent", thread_id)
+    if spent is None or not spent[-1]:  # who waits for what others reserved may have been given some of it
         walk.found(None, "deadline", "its next deadline is not that of its open questions")
 
 

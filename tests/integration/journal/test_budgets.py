@@ -7,18 +7,21 @@ import pytest
 
 from tests.integration.journal.asking import budget, look, spend
 from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql
-from turnwright.journal.actions import ModelOp, Work
+from turnwright.journal.actions import Delay, ModelOp, Work
 from turnwright.journal.budgets import OF_AN_ATTEMPT_MAX, Used
 from turnwright.journal.commands import PauseThread, RequestModel, Respond
 from turnwright.journal.control import OpenInteraction, SessionControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, Usage
-from turnwright.journal.stalls import SECOND_US, Carried, examine, has_work
+from turnwright.journal.stalls import Carried, examine, has_work
 from turnwright.journal.store import Journal
+from turnwright.journal.store_admin import see_turn
 from turnwright.journal.store_verify import rebuild, verify
 from turnwright.journal.transact.sweeping import NOT_KNOWN, Glance, find_expired, find_stalled
-from turnwright.journal.transact.thread_script import Terms
+from turnwright.journal.transact.thread_script import Outcome, Terms
+from turnwright.journal.why import why
 
 SIDE = ThreadKey("t", None, "agent", "s", "side")
 MARK = "SELECT tokens FROM spent ORDER BY thread_id"
@@ -104,6 +107,95 @@ async def test_of_two_threads_that_start_at_once_only_what_fits_starts(played: P
         starts.append((key, RequestModel(**of, nonce="n", presence=WORKER, reserve=Used(tokens=100))))  # type: ignore[arg-type]
     outcomes = await asyncio.gather(*(played.journal.run(key, command) for key, command in starts))
     assert sorted(outcome.rejection is None for outcome in outcomes) == [False, True]
+    assert await proven(played.journal)
+
+
+async def claim_model(played: Played, key: ThreadKey, turn: str, epoch: int, reserve: int) -> Outcome:
+    command = RequestModel(
+        turn_id=turn, epoch=epoch, step=1, nonce=f"{turn} {reserve}", presence=WORKER, reserve=Used(tokens=reserve)
+    )
+    return await played.journal.run(key, command)
+
+
+@pytest.fixture
+async def held_up(played: Played) -> tuple[tuple[str, int], tuple[str, int]]:
+    """A turn whose model call reserved all that is left, and one on the side thread that found nothing left."""
+    await budget(played, "budget", tokens=1_000)
+    turns = []
+    for key in (KEY, SIDE):
+        turn = await played.submit("one", key)
+        turns.append((turn, await played.claim(turn, key)))
+    assert (await claim_model(played, KEY, *turns[0], 1_000)).rejection is None
+    seen = await claim_model(played, SIDE, *turns[1], 1_000)
+    assert seen.rejection is not None
+    assert isinstance(seen.action, Delay)
+    assert (seen.action.why, seen.entries) == ("reserved", ())
+    return turns[0], turns[1]
+
+
+@pytest.mark.parametrize(("used", "asks"), [(10, False), (1_000, True)])
+async def test_a_reservation_given_back_has_the_thread_looked_at_that_waited_for_it(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]], used: int, asks: bool
+) -> None:
+    (main, epoch), (side, side_epoch) = held_up
+    assert await overdue(played) == []
+    assert await proven(played.journal)
+    usage = Usage(requests=1, output_tokens=used)
+    await played.answer(main, epoch, Text(text="done"), usage=usage)
+    assert await overdue(played) == [SIDE]
+    assert await proven(played.journal)
+    seen = await look(played, side, side_epoch, SIDE)
+    assert seen == (["interaction.requested", "turn.waiting"] if asks else [])
+    assert await overdue(played) == []
+    assert (await claim_model(played, SIDE, side, side_epoch, 1)).rejection is None or asks
+    assert await proven(played.journal)
+
+
+async def test_why_says_that_others_have_reserved_what_is_left(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]]
+) -> None:
+    (main, epoch), (side, _) = held_up
+    scene = await see_turn(played.journal, SIDE, side)
+    assert scene is not None
+    assert why(scene, ()).code == "reserved"
+    await played.answer(main, epoch, Text(text="done"), usage=Usage(requests=1, output_tokens=1))
+    scene = await see_turn(played.journal, SIDE, side)
+    assert scene is not None
+    assert why(scene, ()).code == "no_worker"
+
+
+async def test_who_waits_for_a_reservation_is_no_stall_until_nobody_looks_any_more(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]], sql: Sql
+) -> None:
+    async def stalled() -> list[ThreadKey]:
+        glance = Glance(stall_us=0, limit=10)
+        page = await played.journal.driver.read(partial(find_stalled, 0, glance, Terms(presence=WORKER)))
+        return [suspect.key for suspect in page.suspects]
+
+    assert await stalled() == []
+    await sql("UPDATE spent SET waits_us = 1 WHERE waits_us > 0")
+    assert await stalled() == [SIDE]
+
+
+@pytest.mark.parametrize("bounds", [{"tokens": 5_000}, {}])
+async def test_a_budget_that_is_raised_or_lifted_lets_those_go_on_who_wait_for_a_reservation(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]], bounds: dict[str, int]
+) -> None:
+    await budget(played, "raise", **bounds)
+    assert await overdue(played) == ([SIDE] if bounds else [])
+    seen = await played.journal.dispatch(SIDE)
+    assert isinstance(seen.action, Work)
+    assert await overdue(played) == []
+    assert await proven(played.journal)
+
+
+async def test_a_budget_lifted_after_something_was_given_back_leaves_no_look_that_never_ends(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]]
+) -> None:
+    (main, epoch), _ = held_up
+    await played.answer(main, epoch, Text(text="done"), usage=Usage(requests=1, output_tokens=1))
+    await budget(played, "lift")
+    assert await overdue(played) == []
     assert await proven(played.journal)
 
 

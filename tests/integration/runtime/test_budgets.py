@@ -75,3 +75,20 @@ async def test_threads_of_a_session_use_one_budget_and_go_on_when_it_is_raised(c
     await cluster.execute(session, SetSessionBudget(request_id="b2", budget=Budget(steps=10)))
     for turn in turns:
         await turn.until("completed")
+
+
+async def test_a_call_waits_for_what_another_ones_reserved_and_asks_nobody(cluster: Cluster) -> None:
+    await cluster.start_worker(agents=PEOPLE)
+    await cluster.session()
+    await cluster.execute(
+        SessionKey("t", None, "s"), SetSessionBudget(request_id="b", budget=Budget(tokens=500)), wake=False
+    )
+    first = await cluster.submit({"silent": True}, agent="unasked", thread="first")
+    await first.until_entry("model.requested")
+    second = await cluster.submit(say("hello"), agent="unasked", thread="second")
+    await second.until_entry("run.claimed")
+    assert await second.of_type("model.requested") == []
+    await first.cancel()
+    await first.until("cancelled")
+    await second.until("completed", nudging=True)
+    assert await second.of_type("interaction.requested") == []

@@ -85,7 +85,7 @@ class AdministratorsOfAThread(PeopleOfAThread):
             case "budget":
                 self._set_budget(data.draw(budgets), data.draw(scopes))
             case _:
-                self.machine.elsewhere = data.draw(shares)
+                self.machine.elsewhere, self.machine.reserved = data.draw(shares), data.draw(shares)
 
     def _permit(self, change: PermissionChange) -> None:
         before = self.machine.control.permissions

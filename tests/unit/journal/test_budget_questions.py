@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.journal.budgeted import SCOPES, bounded, one_step, over, run_call
 from tests.unit.journal.scene import Scene, call, must, refused
-from turnwright.journal.actions import Park
+from turnwright.journal.actions import Delay, Park
 from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.spending import committed
 
@@ -176,7 +176,7 @@ def test_each_question_about_a_budget_has_an_id_of_its_own() -> None:
 # -- a session's other threads ---------------------------------------------------------------------------
 
 
-def test_what_other_threads_use_and_reserve_counts_for_a_sessions_budget() -> None:
+def test_what_other_threads_use_counts_for_a_sessions_budget() -> None:
     scene = bounded("session", tokens=100)
     scene.machine.elsewhere = Used(tokens=99)
     must(scene.request())
@@ -184,6 +184,41 @@ def test_what_other_threads_use_and_reserve_counts_for_a_sessions_budget() -> No
     assert over(scene) == ("session", ["tokens"])
     scene.machine.elsewhere = Used()
     assert must(scene.look()).types == ["interaction.resolved", "turn.continued"]
+
+
+@pytest.mark.parametrize(
+    "others", [{"elsewhere": Used(tokens=60), "reserved": Used(tokens=40)}, {"reserved": Used(tokens=100)}]
+)
+def test_what_others_only_reserved_holds_the_turn_up_and_asks_nobody(others: dict[str, Used]) -> None:
+    scene = bounded("session", tokens=100)
+    scene.machine.elsewhere, scene.machine.reserved = others.get("elsewhere", Used()), others["reserved"]
+    step = scene.request()
+    assert refused(step) == "not_due"
+    assert isinstance(step.action, Delay)
+    assert (step.action.why, step.types, scene.questions) == ("reserved", [], ())
+    scene.machine.reserved = Used(tokens=39)
+    must(scene.request())
+
+
+def test_what_others_used_up_is_asked_about_whatever_is_reserved_beside_it_and_may_be_raised_above_that() -> None:
+    scene = bounded("session", tokens=100)
+    scene.machine.elsewhere, scene.machine.reserved = Used(tokens=100), Used(tokens=500)
+    must(scene.look())
+    assert over(scene) == ("session", ["tokens"])
+    scene.set_session_budget(tokens=200)
+    step = must(scene.look())
+    assert step.types == ["interaction.resolved", "turn.continued"]
+    assert isinstance(step.action, Delay)
+
+
+def test_what_others_reserved_holds_no_tool_up_and_no_narrower_budget_is_taken_for_it() -> None:
+    scene = bounded("session", tokens=100)
+    (call_id,) = one_step(scene, "look")
+    scene.machine.reserved = Used(tokens=100)
+    run_call(scene, call_id)
+    must(scene.set_budget("thread", steps=1))
+    must(scene.look())
+    assert over(scene) == ("thread", ["steps"])
 
 
 def test_a_model_call_reserves_what_it_may_use_and_gives_it_back_with_its_end() -> None:

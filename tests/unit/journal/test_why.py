@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 
 from turnwright.journal.acts import Act
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.control import (
     ActiveTurn,
     CallOperation,
@@ -67,6 +68,12 @@ def active(status: TurnStatus, pause: PauseFlag | None = None, **parts: object) 
     turn = ActiveTurn.model_validate({"status": status, **parts})
     control = ThreadControl(opened=True, active=turn, pause=pause or PauseFlag())
     return Scene(KEY, status, control, SessionControl(), now_us=NOW, last_at_us=NOW)
+
+
+def held_up() -> Scene:
+    scene = active(RUNNING)
+    session = SessionControl(budget=Budget(tokens=100))
+    return replace(scene, session=session, elsewhere=Used(tokens=60), reserved=Used(tokens=40))
 
 
 def ended(phase: str, **more: object) -> Scene:
@@ -249,6 +256,7 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         "operation",
         "the call c-1",
     ),
+    ("reserved", held_up(), [ALIVE], "reserved", "waits for model calls of its session's other threads to end"),
     ("retry", retrying(), [ALIVE], "retry", "again in 18 s; the model failed so far: rate_limited 2 times, cut."),
     (
         "unknown outcome",

@@ -79,7 +79,7 @@ class ThreadMachine:
     """A thread, its session, the clock, and who is known to be gone.
 
     `questions` and `asked` are the rows of questions and what their entries say, `elsewhere` is what the session's
-    other threads used and reserved.
+    other threads used, `reserved` what their model calls took beside that.
     """
 
     key: ThreadKey = KEY
@@ -98,6 +98,7 @@ class ThreadMachine:
     asked: dict[str, InteractionRequested] = field(default_factory=dict)
     elsewhere: Used = field(default_factory=Used)
 
+    reserved: Used = field(default_factory=Used)
     @property
     def now_us(self) -> int:
         """The time of the next entry: it never runs backwards, whatever the clock does."""
@@ -166,6 +167,7 @@ class ThreadMachine:
             state=self.state if isinstance(command, NEED_STATE) else None,
             elsewhere=self.elsewhere if bounded else None,
         )
+            reserved=self.reserved if bounded else Used(),
 
     def copy(self) -> ThreadMachine:
         """Another machine in the same state."""

@@ -11,7 +11,7 @@ from itertools import count
 from tests.unit.journal.scene import SPECS, USAGE, call, definition
 from tests.unit.journal.thread_machine import Step, ThreadMachine
 from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, ReconcileOp, ToolOp, Work
-from turnwright.journal.budgets import Budget
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import (
     ClaimRun,
     FinishTool,
@@ -86,6 +86,7 @@ class WellBehaved:
         active = self.machine.control.active
         claims = () if active is None else active.claims
         self.machine.dead |= {claim.presence for claim in claims if claim.presence != self.presence}
+        self.machine.reserved = Used()
 
     def _lift_pauses(self) -> None:
         machine = self.machine

@@ -78,7 +78,7 @@ class World:
     def do(self, command: ClientCommand | RunCommand) -> Step:
         """Carry out a command and check what must hold."""
         before = self.machine.control
-        self.auditor.ledger.elsewhere = self.machine.elsewhere
+        self.auditor.ledger.elsewhere = self.machine.elsewhere + self.machine.reserved
         step = self.machine.run(command)
         self.said.append((command, step.accepted))
         for entry in step.entries:
