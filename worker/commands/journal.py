@@ -107,7 +107,7 @@ class JournalUpkeep:
             screen.facts([("journal", counted.journal_id)])
             screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in counted.counts.items()])
             screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in counted.turns.items()], "no turns")
-            columns = ["worker", "presence", "state", "pid", "started", "agents"]
+            columns = ["worker", "presence", "state", "version", "pid", "started", "agents"]
             screen.table(columns, [_words(worker, columns) for worker in workers], "no workers")
             return 0
 
@@ -150,6 +150,7 @@ def _worker(seen: Presence) -> dict[str, Any]:
         "worker": info.get("label"),
         "presence": seen.presence_id,  # as entries and `turn why` name it
         "state": seen.liveness.state,
+        "version": info.get("version"),
         "pid": info.get("pid"),
         "started": info.get("started"),
         "agents": list(info.get("agents", ())),
