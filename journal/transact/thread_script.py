@@ -83,8 +83,8 @@ class _Judged:
     drafts: list[Draft]
     advanced: Advanced
     facts: Facts
-    blobs: Mapping[str, bytes]
     others: Others | None
+    blobs: Mapping[str, bytes]
 
 
 def run_thread(
@@ -154,8 +154,8 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
         entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs)
     else:
         yield from note_look(row)
-    due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
     yield from note_spent(row, judged.others, control, judged.advanced.action, facts.now_us)
+    due = bool(drafts) and is_due(row.tail_bytes, row.checkpoint_bytes)
     action = judged.advanced.action
     return Outcome(judged.rejection, entries, control, turns, action, row.id, facts.now_us, checkpoint_due=due)
 

@@ -97,8 +97,8 @@ class ThreadMachine:
     questions: dict[str, Interaction] = field(default_factory=dict)
     asked: dict[str, InteractionRequested] = field(default_factory=dict)
     elsewhere: Used = field(default_factory=Used)
-
     reserved: Used = field(default_factory=Used)
+
     @property
     def now_us(self) -> int:
         """The time of the next entry: it never runs backwards, whatever the clock does."""
@@ -166,8 +166,8 @@ class ThreadMachine:
             asked=self.asked.get(question),
             state=self.state if isinstance(command, NEED_STATE) else None,
             elsewhere=self.elsewhere if bounded else None,
-        )
             reserved=self.reserved if bounded else Used(),
+        )
 
     def copy(self) -> ThreadMachine:
         """Another machine in the same state."""
