@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from turnwright.journal.actions import Delay, Park, Stop
 from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.facts import Facts
 from turnwright.journal.plan import plan
 from turnwright.journal.settle import settle
 
-SECOND_US = 1_000_000
 CLOCK_SET_BACK_US = 1 * SECOND_US
 """The store's clock may differ so much from what it said before; beyond that somebody has set it back."""
 BUSY_CHECK_US = 10 * SECOND_US

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from turnwright.journal import store_admin
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.enlisted import take_in
-from turnwright.journal.stalls import SECOND_US
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.transact.enlisting import find_inbox

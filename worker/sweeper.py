@@ -13,7 +13,8 @@ from functools import partial
 import structlog
 
 from turnwright.journal.driver import Driver
-from turnwright.journal.stalls import CLOCK_SET_BACK_US, SECOND_US
+from turnwright.journal.durations import SECOND_US
+from turnwright.journal.stalls import CLOCK_SET_BACK_US
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.transact.sweeping import (
     Glance,

@@ -11,7 +11,7 @@ from turnwright.client.cli.budgets import used_words
 from turnwright.client.cli.screen import Screen, local
 from turnwright.client.questions import Question
 from turnwright.journal.budgets import Budget, Used
-from turnwright.journal.durations import human
+from turnwright.journal.durations import SECOND_US, human
 
 COLUMNS = ("id", "kind", "what", "agent", "session", "user", "asked", "until")
 WHAT_CHARACTERS_MAX = 80
@@ -20,7 +20,7 @@ ERASED = "(what was asked is erased)"
 
 def question_table(questions: Sequence[Question], screen: Screen) -> None:
     """Questions in a table."""
-    now_us = round(time.time() * 1_000_000)
+    now_us = round(time.time() * SECOND_US)
     screen.table(COLUMNS, [_row(question, now_us) for question in questions], "there are no such questions")
 
 

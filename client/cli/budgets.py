@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from turnwright.client.spending import ThreadSpending
-from turnwright.journal.budgets import AMOUNT_MAX, SECOND_US, WALL_TIME_S_MAX, Budget, Used
-from turnwright.journal.durations import human
+from turnwright.journal.budgets import AMOUNT_MAX, WALL_TIME_S_MAX, Budget, Used
+from turnwright.journal.durations import SECOND_US, human
 from turnwright.journal.errors import InvalidInput
 
 MICRO = 1_000_000

@@ -15,6 +15,7 @@ from turnwright.journal.acts import Act, Level
 from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Message
@@ -216,4 +217,4 @@ def session_state(control: SessionControl) -> str:
 
 def iso(at_us: int | None) -> str | None:
     """A time of the store, in UTC."""
-    return None if at_us is None else datetime.fromtimestamp(at_us / 1_000_000, UTC).isoformat()
+    return None if at_us is None else datetime.fromtimestamp(at_us / SECOND_US, UTC).isoformat()

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnwright.journal.acts import Act
+from turnwright.journal.durations import SECOND_US
 
 PIPED_COLUMNS = 200
 _KEPT = frozenset("\n\t")
@@ -36,7 +37,7 @@ def local(at_us: int | None, now: datetime | None = None) -> str:
     """A time of the store in this machine's zone, which it names; without the date when it is of today."""
     if at_us is None:
         return ""
-    at = datetime.fromtimestamp(at_us / 1_000_000).astimezone()
+    at = datetime.fromtimestamp(at_us / SECOND_US).astimezone()
     today = (now or datetime.now().astimezone()).date()
     return f"{at:%H:%M:%S %Z}" if at.date() == today else f"{at:%Y-%m-%d %H:%M:%S %Z}"
 

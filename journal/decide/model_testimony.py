@@ -15,6 +15,7 @@ from turnwright.journal.control import ModelOperation
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.decide.policy import decide_call
 from turnwright.journal.decide.retry_policy import retry_delay_s
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import (
     Draft,
     ModelFailed,
@@ -68,7 +69,7 @@ def fail_model(context: Context, command: FailModel) -> Decision:
     seed = f"{command.turn_id}/{command.step}/{command.ordinal}"
     limits = context.control.limits
     delay_s = retry_delay_s(command.failure, count, limits, command.retry_after_s, seed)
-    retry_at_us = None if delay_s is None else context.facts.now_us + math.ceil(delay_s * 1_000_000)
+    retry_at_us = None if delay_s is None else context.facts.now_us + math.ceil(delay_s * SECOND_US)
     payload = ModelFailed(
         ordinal=command.ordinal,
         failure=command.failure,

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from turnwright.journal.canonical import NESTING_LEVELS_MAX, encode, repair
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.messages import Frozen
 
 REGISTRY: dict[str, type[Payload]] = {}
@@ -96,7 +97,7 @@ class Entry(Draft):
     @property
     def when(self) -> datetime:
         """The store's time of the commit, UTC."""
-        return datetime.fromtimestamp(self.at_us / 1_000_000, UTC)
+        return datetime.fromtimestamp(self.at_us / SECOND_US, UTC)
 
     def stored(self, position: int, prev_hash: bytes, hash_: bytes) -> Entry:
         """The entry with what the store gave it."""

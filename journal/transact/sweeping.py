@@ -12,10 +12,11 @@ from typing import Literal
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.control import REDUCER_VERSION, Claim, PauseFlag, SessionControl, ThreadControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Liveness, Row, Script, Touch, batch, find_dead, first, rows
-from turnwright.journal.stalls import SECOND_US, Carried, Stalled, Verdict, backoff_us, examine, head_turn
+from turnwright.journal.stalls import Carried, Stalled, Verdict, backoff_us, examine, head_turn
 from turnwright.journal.transact.rows import clock
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.turn_status import TurnStatus

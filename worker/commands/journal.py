@@ -18,6 +18,7 @@ from turnwright.client.cli.screen import Screen, local
 from turnwright.client.opening import open_journal
 from turnwright.journal import store_verify
 from turnwright.journal.driver import Presence
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.store import Journal
@@ -161,7 +162,7 @@ def _worker(seen: Presence) -> dict[str, Any]:
 def _words(worker: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
     """A row for people: with the time in this machine's zone."""
     started = worker["started"]
-    at_us = None if started is None else round(datetime.fromisoformat(started).timestamp() * 1_000_000)
+    at_us = None if started is None else round(datetime.fromisoformat(started).timestamp() * SECOND_US)
     told = {**worker, "started": local(at_us), "agents": ", ".join(worker["agents"])}
     return ["" if told[name] is None else str(told[name]) for name in columns]
 

@@ -10,7 +10,8 @@ import pytest
 from tests.integration.journal.conftest import KEY, Played, Sql
 from turnwright.journal.actions import Delay, ModelOp, Work
 from turnwright.journal.commands import FailModel, Look
-from turnwright.journal.stalls import BUSY_CHECK_US, SECOND_US
+from turnwright.journal.durations import SECOND_US
+from turnwright.journal.stalls import BUSY_CHECK_US
 from turnwright.journal.store_verify import verify
 from turnwright.journal.transact.sweeping import Glance, Page, Suspect, find_stalled
 from turnwright.journal.transact.thread_script import Terms

@@ -16,10 +16,10 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Draft, InteractionRequested, TurnWaiting
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.script import Script
-from turnwright.journal.stalls import SECOND_US
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline

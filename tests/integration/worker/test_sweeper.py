@@ -10,8 +10,8 @@ import pytest
 from tests.integration.worker.conftest import Child, Roused, Seeds, Spawn, Sql, until
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.ids import turn_id
-from turnwright.journal.stalls import SECOND_US
 from turnwright.journal.transact.sweeping import Suspect, prune_hints
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.rousing import Rouser

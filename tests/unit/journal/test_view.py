@@ -7,7 +7,7 @@ from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must
 from tests.unit.journal.world import check_pairs, check_request
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.entries import ContextCompacted, Entry
+from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.messages import Block, Message, Text, ToolCall, ToolResult
 from turnwright.journal.view import DENIED_VIEW, paired, request_messages
@@ -95,6 +95,24 @@ def test_a_compaction_right_after_an_unanswered_call_shows_it_as_interrupted_unt
     scene.machine.state = compact(scene.machine.state, 1, 5)
     assert scene.machine.state.pending_calls == {call_id}
     check_request(scene.machine.state)
+
+
+def test_a_result_that_was_moved_aside_is_shown_as_its_stub_and_nothing_else_changes() -> None:
+    scene = Scene()
+    first, second = scene.calling("send", "look")
+    for call_id in (first, second):
+        must(scene.start(call_id))
+        must(scene.finish(call_id, "error", text="long"))
+    before = scene.machine.state
+    payload = ContextOffloaded(call_id=second, blob="f" * 64, stub="[4 MB are set aside]")
+    after = evolve_state(before, Entry("aside", payload, seq=before.as_of_seq + 1))
+    said = [(r.id, r.name, r.outcome, r.output) for m in request_messages(after) for r in m.results]
+    assert said == [
+        (first, "send", "error", (Text(text="long"),)),
+        (second, "look", "error", (Text(text="[4 MB are set aside]"),)),
+    ]
+    assert [m for m in after.context if not m.results] == [m for m in before.context if not m.results]
+    assert after.pending_calls == before.pending_calls == frozenset()
 
 
 def test_a_call_is_pending_until_a_result_with_its_id_exists() -> None:
