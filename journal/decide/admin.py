@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from turnwright.journal import entry_ids
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
@@ -24,12 +23,10 @@ from turnwright.journal.commands import (
     UpdateState,
 )
 from turnwright.journal.control import ThreadControl
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.context import Context, Decision, recorded
 from turnwright.journal.entries import (
     BudgetChanged,
     ContextCleared,
-    Draft,
-    Payload,
     PermissionsChanged,
     StateUpdated,
 )
@@ -53,12 +50,12 @@ def set_permissions(context: Context, command: SetPermissions) -> Decision:
         return Rejection("bad_permissions", str(error))
     if not is_tightening(control.permissions, permissions) and runs(context):
         return Rejection("turn_active", "a turn is running: permissions can only be tightened now; pause it first")
-    return _one(command, PermissionsChanged(permissions=permissions, **_who(command)))
+    return recorded(command, PermissionsChanged(permissions=permissions, **_who(command)))
 
 
 def set_budget(context: Context, command: SetBudget) -> Decision:
     """Say what the thread, or each of its turns to come, may use; that may answer the question that is open."""
-    changes = _one(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
+    changes = recorded(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
     # At once: a turn that waits has no run and is no work, so nobody else would look at it.
     after = fold_drafts(context.control, changes, context.facts.now_us)
     return [*changes, *given_room(after, context.session, context.facts)]
@@ -76,7 +73,7 @@ def change_state(context: Context, command: ChangeState) -> Decision:
     outcome = apply_op(command.op, state, tool_groups(state), by=command.principal, at=at)
     if isinstance(outcome, Refusal):
         return Rejection("refused", outcome.message)
-    return _one(command, outcome.model_copy(update=_who(command)))
+    return recorded(command, outcome.model_copy(update=_who(command)))
 
 
 def update_state(context: Context, command: UpdateState) -> Decision:
@@ -89,7 +86,7 @@ def update_state(context: Context, command: UpdateState) -> Decision:
     changes = _valid(state, command.changes)
     if isinstance(changes, Rejection):
         return changes
-    return _one(command, StateUpdated(changes=changes, **_who(command)))
+    return recorded(command, StateUpdated(changes=changes, **_who(command)))
 
 
 def clear_context(context: Context, command: ClearContext) -> Decision:
@@ -98,7 +95,7 @@ def clear_context(context: Context, command: ClearContext) -> Decision:
     if refused is None and context.control.active is not None:
         # Its next request would begin without the message it works on.
         refused = Rejection("turn_active", "a turn is active; wait for its end, or cancel it")
-    return refused or _one(command, ContextCleared(**_who(command)))
+    return refused or recorded(command, ContextCleared(**_who(command)))
 
 
 def tool_groups(state: AgentState) -> frozenset[str]:
@@ -151,7 +148,3 @@ def _valid(state: AgentState, changes: Mapping[str, Any]) -> dict[str, Any] | Re
 
 def _who(command: ClientCommand) -> dict[str, Any]:
     return {"principal": command.principal, "reason": command.reason}
-
-
-def _one(command: ClientCommand, payload: Payload) -> list[Draft]:
-    return [Draft(entry_ids.command(command.request_id, 0), payload)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from turnwright.journal.commands import Rejection
+from turnwright.journal import entry_ids
+from turnwright.journal.commands import ClientCommand, Rejection
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.entries import Draft
+from turnwright.journal.entries import Draft, Payload
 from turnwright.journal.facts import Facts
 from turnwright.journal.turn_status import TurnStatus
 
@@ -30,3 +31,8 @@ class Context:
             return active.status
         row = self.facts.turn
         return row if row is not None and row.turn_id == turn_id else None
+
+
+def recorded(command: ClientCommand, payload: Payload) -> list[Draft]:
+    """The decision that all there is to a command is this entry."""
+    return [Draft(entry_ids.command(command.request_id, 0), payload)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from turnwright.journal import entry_ids
 from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
@@ -14,7 +13,7 @@ from turnwright.journal.commands import (
     SetSessionBudget,
 )
 from turnwright.journal.control import SessionControl
-from turnwright.journal.decide.context import UNKNOWN_SESSION
+from turnwright.journal.decide.context import UNKNOWN_SESSION, recorded
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
     Draft,
@@ -36,7 +35,7 @@ def decide_session(control: SessionControl, command: LoggedCommand) -> list[Draf
     outcome = _payload(control, command)
     if isinstance(outcome, Rejection):
         return outcome
-    return [Draft(entry_ids.command(command.request_id, 0), outcome)]
+    return recorded(command, outcome)
 
 
 def _payload(control: SessionControl, command: LoggedCommand) -> Payload | Rejection:

@@ -14,11 +14,10 @@ from turnwright.journal.commands import (
     ResumeThread,
     Submit,
 )
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.context import Context, Decision, recorded
 from turnwright.journal.entries import (
     Draft,
     InputInjected,
-    Payload,
     ThreadClosed,
     ThreadPaused,
     ThreadResumed,
@@ -66,7 +65,7 @@ def inject(context: Context, command: Inject) -> Decision:
     if context.control.injected >= INJECTED_MAX:
         return Rejection("too_much_injected", f"{INJECTED_MAX} injected messages wait for a turn already")
     payload = InputInjected(message=command.message, principal=command.principal, reason=command.reason)
-    return _one(command, payload)
+    return recorded(command, payload)
 
 
 def pause_thread(context: Context, command: PauseThread) -> Decision:
@@ -75,7 +74,7 @@ def pause_thread(context: Context, command: PauseThread) -> Decision:
     if flag.on:
         return Rejection("already_paused", f"the thread is paused already (by {flag.source})")
     payload = ThreadPaused(revision=flag.revision + 1, principal=command.principal, reason=command.reason)
-    return _one(command, payload)
+    return recorded(command, payload)
 
 
 def resume_thread(context: Context, command: ResumeThread) -> Decision:
@@ -86,7 +85,7 @@ def resume_thread(context: Context, command: ResumeThread) -> Decision:
     if command.revision != flag.revision:
         return Rejection("stale_revision", f"the flag is at revision {flag.revision}, not {command.revision}")
     payload = ThreadResumed(revision=flag.revision + 1, principal=command.principal, reason=command.reason)
-    return _one(command, payload)
+    return recorded(command, payload)
 
 
 def cancel_thread(context: Context, command: CancelThread) -> Decision:
@@ -102,7 +101,7 @@ def close_thread(context: Context, command: CloseThread) -> Decision:
     if context.control.closed:
         return Rejection("closed", "the thread is closed already")
     payload = ThreadClosed(mode=command.mode, principal=command.principal, reason=command.reason)
-    drafts = [*_one(command, payload), *forsake_failed(context.control, "the thread was closed")]
+    drafts = [*recorded(command, payload), *forsake_failed(context.control, "the thread was closed")]
     if command.mode == "cancel":
         drafts += _cancel_active(context, "close", command) + _cancel_queue(context, "close", command)
     return drafts
@@ -137,7 +136,3 @@ def _cancel_queue(context: Context, source: CancelSource, command: ClientCommand
         if turn.phase == "queued":
             drafts += cancel_queued(turn, context.control.seq, source, command.principal, command.reason)
     return drafts
-
-
-def _one(command: ClientCommand, payload: Payload) -> list[Draft]:
-    return [Draft(entry_ids.command(command.request_id, 0), payload)]
