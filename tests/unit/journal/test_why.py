@@ -306,6 +306,14 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
     ("no worker", queued(), [], "no_worker", "No worker is alive to start it; start one with `turnwright worker`."),
     ("no live worker", queued(), [DEAD, LAPSED], "no_worker", "No worker is alive"),
     (
+        "workers without Temporal",
+        replace(queued(), serving=frozenset({"w-2"})),
+        [ALIVE],
+        "temporal_away",
+        "Workers live, but none can start it: they wait for Temporal",
+    ),
+    ("one worker with it", replace(queued(), serving=frozenset({"w-1"})), [ALIVE, SILENT], "due", "about to start it"),
+    (
         "unknown agent",
         queued(),
         [STRANGER, DEAD],
