@@ -1,6 +1,6 @@
 """Give commands to agents' conversations and observe them: the Python client and the commands of the terminal."""
 
-from turnwright.client.access import How
+from turnwright.client.access import How, HowElse
 from turnwright.client.client import Client
 from turnwright.client.errors import (
     ClientClosed,
@@ -33,6 +33,7 @@ __all__ = [
     "CommandRejected",
     "Deleted",
     "How",
+    "HowElse",
     "InvalidInput",
     "NotFound",
     "Question",

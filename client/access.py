@@ -25,18 +25,22 @@ RETRY_S = 0.2
 REVISIONS_TRIED_MAX = 5
 
 
-class How(TypedDict, total=False):
-    """What may be said with any command.
+class HowElse(TypedDict, total=False):
+    """What may be said with a command that cannot be without a reason.
 
-    `request_id`: yours, to be able to repeat the command safely; else one is made up. `reason`: why, for the
-    records. `principal`: who, if not the client's own. `check=False`: a rejected command is returned as its
-    receipt and not raised.
+    `request_id`: yours, to be able to repeat the command safely; else one is made up. `principal`: who, if not
+    the client's own. `check=False`: a rejected command is returned as its receipt and not raised.
     """
 
     request_id: str
-    reason: str | None
     principal: str
     check: bool
+
+
+class How(HowElse, total=False):
+    """What may be said with any command: as `HowElse`, and with `reason` why, for the records."""
+
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

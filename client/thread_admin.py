@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from turnwright.client.access import How
+from turnwright.client.access import How, HowElse
 from turnwright.client.errors import NotFound
 from turnwright.client.rule_texts import change_of, needs_lookup
 from turnwright.client.spending import ThreadSpending, budget_of, thread_spending
@@ -89,18 +89,23 @@ class ThreadAdmin(ThreadHandle):
         command = SetBudget(request_id=request_id, principal=principal, reason=reason, scope=scope, budget=wanted)
         return await self._command(command, how)
 
-    async def update_state(self, changes: Mapping[str, Any], *, expected_seq: int, **how: Unpack[How]) -> Receipt:
+    async def update_state(
+        self, changes: Mapping[str, Any], *, expected_seq: int, reason: str, **how: Unpack[HowElse]
+    ) -> Receipt:
         """Replace fields of the state, whole: `context`, `summary`, `plan`, `tasks`, `tools`.
 
         Args:
             changes: the new values by name.
             expected_seq: `as_of_seq` of the state that was read.
-            **how: see `How`.
+            reason: why, for the records.
+            **how: see `HowElse`.
 
         Raises:
-            CommandRejected: `stale_seq` (something was written since), `turn_active`, `open_calls`, `invalid_changes`.
+            CommandRejected: `stale_seq` (something was written since), `turn_active`, `open_calls`, `reason_required`
+                (it is empty), `invalid_changes`.
         """
-        request_id, principal, reason = self._access.said(how)
+        said: How = {**how, "reason": reason}
+        request_id, principal, _ = self._access.said(said)
         command = UpdateState(
             request_id=request_id,
             principal=principal,
@@ -108,7 +113,7 @@ class ThreadAdmin(ThreadHandle):
             expected_seq=expected_seq,
             changes=dict(changes),
         )
-        return await self._command(command, how)
+        return await self._command(command, said)
 
     async def clear_context(self, *, expected_seq: int | None = None, **how: Unpack[How]) -> Receipt:
         """Begin the conversation anew; the history stays, and so do permissions, tasks, plan and tools.

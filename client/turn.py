@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, Literal, Unpack
 
-from turnwright.client.access import Access, How
+from turnwright.client.access import Access, How, HowElse
 from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
 from turnwright.client.inputs import as_message, one_of
@@ -114,10 +114,25 @@ class Turn(Answering):
         call_id: str,
         outcome: Literal["succeeded", "failed", "run_again"],
         output: str | tuple[Text | Media, ...] = (),
-        **how: Unpack[How],
+        *,
+        reason: str,
+        **how: Unpack[HowElse],
     ) -> Receipt:
-        """Say what became of a call that started and left no result; `output` is what the model is told."""
-        request_id, principal, reason = self._access.said(how)
+        """Say what became of a call that started and left no result.
+
+        Args:
+            call_id: the call.
+            outcome: it did what it should, it did not, or it is to run again.
+            output: what the model is told.
+            reason: how you know; it is recorded with who said so.
+            **how: see `HowElse`.
+
+        Raises:
+            CommandRejected: `not_unknown` (it says who settled it, if somebody did), `reason_required` (it is empty),
+                `wrong_phase`.
+        """
+        said: How = {**how, "reason": reason}
+        request_id, principal, _ = self._access.said(said)
         command = Reconcile(
             request_id=request_id,
             principal=principal,
@@ -127,7 +142,7 @@ class Turn(Answering):
             outcome=one_of("outcome", outcome, ("succeeded", "failed", "run_again")),
             output=(Text(text=output),) if isinstance(output, str) else output,
         )
-        return await self._command(command, how)
+        return await self._command(command, said)
 
     # -- observe -------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ def ways_to_answer(
 ) -> tuple[str, ...]:
     """The commands, the usual one first. `over`: what of the budget that the question is about is used up."""
     if kind == "unknown_outcome":
-        return (f"turnwright turn reconcile {turn_id} {call_id or 'CALL'} succeeded|failed|run_again",)
+        return (f"turnwright turn reconcile {turn_id} {call_id or 'CALL'} succeeded|failed|run_again --reason WHY",)
     amounts = " ".join(_AMOUNTS[name] for name in over if name in _AMOUNTS) or "--tokens N"
     name = shlex.quote(interaction_id)
     ways = tuple(f"turnwright approvals {way.format(name, amounts)}" for way in _APPROVALS[kind])

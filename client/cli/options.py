@@ -19,6 +19,9 @@ TurnId = Annotated[
     str, typer.Argument(metavar="TURN", help="The turn's id, or as much of it as no other turn's begins with.")
 ]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why, for the records.")]
+WhyNeeded = Annotated[
+    str, typer.Option("--reason", help="How you know, for the records; it is required.", show_default=False)
+]
 RequestId = Annotated[
     str | None, typer.Option("--request-id", help="Your id of this command, to be able to repeat it safely.")
 ]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Unpack
 
 import typer
 
-from turnwright.client.access import How
+from turnwright.client.access import How, HowElse
 from turnwright.client.cli import budgets, plain
 from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
 from turnwright.client.cli.giving import given_object
@@ -81,8 +81,11 @@ class ThreadAdminCommands:
                 return
             if expected_seq is None or at is not None:
                 raise InvalidInput("--set goes with --expected-seq (`as of`, as the state was shown), not with --at")
+            if not reason:
+                raise InvalidInput("--set goes with --reason: why, for the records")
             changes = given_object("--set", set_)
-            receipt = await found.update_state(changes, expected_seq=expected_seq, **how(reason, request_id))
+            also: HowElse = {} if request_id is None else {"request_id": request_id}
+            receipt = await found.update_state(changes, expected_seq=expected_seq, reason=reason, **also)
             _accepted(found, receipt, screen)
 
         self._runner.run(run, as_json=as_json)

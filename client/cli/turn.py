@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from turnwright.client.access import HowElse
 from turnwright.client.cli import plain
 from turnwright.client.cli.asked import answer_facts, asked_facts
-from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, how
+from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, WhyNeeded, how
 from turnwright.client.cli.receipts import tell_receipt
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
@@ -124,16 +125,15 @@ class TurnCommands:
         call: CallId,
         outcome: Became,
         *,
+        reason: WhyNeeded,
         output: Output = "",
-        reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
     ) -> None:
         """Say what became of a call that started and left no result."""
         said = output or ()
-        self._command(
-            turn, lambda found: found.reconcile(call, outcome, said, **how(reason, request_id)), as_json=as_json
-        )
+        also: HowElse = {} if request_id is None else {"request_id": request_id}
+        self._command(turn, lambda found: found.reconcile(call, outcome, said, reason=reason, **also), as_json=as_json)
 
     def _command(self, turn: str, command: Callable[[Turn], Awaitable[Receipt]], *, as_json: bool) -> None:
         async def run(client: Client, screen: Screen) -> None:

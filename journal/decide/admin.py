@@ -23,7 +23,7 @@ from turnwright.journal.commands import (
     UpdateState,
 )
 from turnwright.journal.control import ThreadControl
-from turnwright.journal.decide.context import Context, Decision, recorded
+from turnwright.journal.decide.context import Context, Decision, recorded, without_reason
 from turnwright.journal.entries import (
     BudgetChanged,
     ContextCleared,
@@ -79,6 +79,7 @@ def change_state(context: Context, command: ChangeState) -> Decision:
 def update_state(context: Context, command: UpdateState) -> Decision:
     """Replace whole fields of the state."""
     refused = _stale(context.control, command.expected_seq) or _under_way(context)
+    refused = refused or without_reason(command, "say why the state is replaced")
     if refused is not None:
         return refused
     state = context.facts.state

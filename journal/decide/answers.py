@@ -29,6 +29,7 @@ from turnwright.journal.entries import (
     ToolFinished,
 )
 from turnwright.journal.errors import InvalidInput
+from turnwright.journal.interactions import Interaction
 from turnwright.journal.json_schema import check_schema, problems
 from turnwright.journal.messages import Text
 from turnwright.journal.permissions.call import CallSeen
@@ -96,12 +97,22 @@ def _not_open(context: Context, status: TurnStatus, command: Respond) -> Rejecti
     known = context.facts.question
     if known is None or known.turn_id != status.turn_id:
         return Rejection("unknown_interaction", f"this turn was never asked {command.interaction_id}")
-    if known.state == "expired":
-        return Rejection("expired", f"the time to answer {command.interaction_id} is over ({known.resolution})")
     if known.state == "open":
         return Rejection("not_open", f"question {command.interaction_id} is not open on this turn")
+    return _over(known)
+
+
+def too_late(context: Context) -> Rejection | None:
+    """Who settled the question of a command that no phase of its turn takes any more; None: nobody did."""
+    known = context.facts.question
+    return None if known is None or known.state in ("open", "cancelled") else _over(known)
+
+
+def _over(known: Interaction) -> Rejection:
+    if known.state == "expired":
+        return Rejection("expired", f"the time to answer {known.interaction_id} is over ({known.resolution})")
     by = f" by {known.principal}" if known.principal else ""
-    return Rejection("already_answered", f"{command.interaction_id} was settled already{by}: {known.resolution}")
+    return Rejection("already_answered", f"{known.interaction_id} was settled already{by}: {known.resolution}")
 
 
 def _no_such_answer(question: OpenInteraction, command: Respond, rules: Mapping[str, Answer]) -> Rejection:

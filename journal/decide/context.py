@@ -33,6 +33,13 @@ class Context:
         return row if row is not None and row.turn_id == turn_id else None
 
 
+def without_reason(command: ClientCommand, what: str) -> Rejection | None:
+    """The rejection of a command that does not say why, where the records need it; `what` is to be said."""
+    if (command.reason or "").strip():
+        return None
+    return Rejection("reason_required", f"a reason is required, for the records: {what}")
+
+
 def recorded(command: ClientCommand, payload: Payload) -> list[Draft]:
     """The decision that all there is to a command is this entry."""
     return [Draft(entry_ids.command(command.request_id, 0), payload)]

@@ -55,5 +55,17 @@ def decide_turn_command(context: Context, command: TurnCommand) -> Decision:
         return Rejection("unknown_turn", f"there is no turn {command.turn_id} on this thread")
     rule = TABLE.get((type(command), status.phase))
     if rule is None:
-        return Rejection("wrong_phase", f"the turn cannot be {command.DONE}: it is {status.phase}")
+        wrong = Rejection("wrong_phase", f"the turn cannot be {command.DONE}: it is {status.phase}")
+        return _too_late(context, command) or wrong
     return rule(context, status, command)
+
+
+def _too_late(context: Context, command: TurnCommand) -> Rejection | None:
+    """What matters more to whoever answers than that the turn went on meanwhile: somebody else has answered."""
+    match command:
+        case Respond():
+            return answers.too_late(context)
+        case Reconcile():
+            return rules.reconciled_already(context, command)
+        case _:
+            return None

@@ -12,8 +12,8 @@ from turnwright.journal.commands import (
     RetryTurn,
     Steer,
 )
-from turnwright.journal.decide.answers import numbered
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.answers import numbered, too_late
+from turnwright.journal.decide.context import Context, Decision, without_reason
 from turnwright.journal.entries import (
     Draft,
     InputSteered,
@@ -97,12 +97,25 @@ def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
     return drafts
 
 
+def reconciled_already(context: Context, command: Reconcile) -> Rejection | None:
+    """Who said before what became of the call; None: nobody was asked, or has said it."""
+    settled = too_late(context)
+    return None if settled is None else Rejection("not_unknown", f"{_not_in_question(command)}: {settled.reason}")
+
+
+def _not_in_question(command: Reconcile) -> str:
+    return f"the outcome of call {command.call_id} is not in question"
+
+
 def reconcile(context: Context, status: TurnStatus, command: Reconcile) -> Decision:
     """A person says what became of a call; its question is answered with it."""
     active = context.control.turn(status.turn_id)
     call = None if active is None else active.call(command.call_id)
     if active is None or call is None or call.state != "unknown":
-        return Rejection("not_unknown", f"the outcome of call {command.call_id} is not in question")
+        return reconciled_already(context, command) or Rejection("not_unknown", _not_in_question(command))
+    unreasoned = without_reason(command, "say how you know what became of the call")
+    if unreasoned is not None:
+        return unreasoned
     drafts: list[Payload] = [
         ToolReconciled(
             call_id=call.call_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turnwright.journal.codec import decode
+from turnwright.journal.commands import Reconcile, Respond
 from turnwright.journal.entries import Entry, InteractionRequested
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.interactions import Interaction, Settled, begin_interaction, settlement
@@ -12,10 +13,14 @@ from turnwright.journal.script import Row, Script, batch, first
 from turnwright.journal.transact.rows import ThreadRow
 
 
-def find_question(thread_id: int, interaction_id: str) -> Script[Interaction | None]:
-    """The row of a question of the thread, open or not."""
-    row = yield from first("find_interaction", thread_id, interaction_id)
-    return None if row is None else Interaction(*row)
+def find_question(thread_id: int, command: Respond | Reconcile) -> Script[Interaction | None]:
+    """The row of the question of its turn that a command settles, open or not."""
+    if isinstance(command, Respond):
+        row = yield from first("find_interaction", thread_id, command.interaction_id)
+    else:
+        row = yield from first("find_outcome_question", thread_id, command.turn_id, command.call_id)
+    found = None if row is None else Interaction(*row)
+    return found if found is not None and found.turn_id == command.turn_id else None
 
 
 def read_asked(key: ThreadKey, thread_id: int, seq: int) -> Script[InteractionRequested | None]:

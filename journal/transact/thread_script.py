@@ -21,6 +21,7 @@ from turnwright.journal.commands import (
     ClientCommand,
     CloseThread,
     FinishTool,
+    Reconcile,
     Rejection,
     Respond,
     RunCommand,
@@ -197,7 +198,7 @@ def _facts(
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
     )
-    return (yield from _with_question(row, facts, command)) if isinstance(command, Respond) else facts
+    return (yield from _with_question(row, facts, command)) if isinstance(command, Respond | Reconcile) else facts
 
 
 def _time_us(locked: Locked) -> int:
@@ -214,10 +215,10 @@ def _time_us(locked: Locked) -> int:
     return row.at_us if model is None else max(row.at_us, model.retry_at_us)
 
 
-def _with_question(row: ThreadRow, facts: Facts, command: Respond) -> Script[Facts]:
-    """With what is known of the question that is answered; one of another turn is none of this one."""
-    found = yield from find_question(row.id, command.interaction_id)
-    if found is None or found.turn_id != command.turn_id:
+def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -> Script[Facts]:
+    """With what is known of the question that is answered."""
+    found = yield from find_question(row.id, command)
+    if found is None:
         return facts
     asked = yield from read_asked(row.key, row.id, found.asked_seq)
     return replace(facts, question=found, asked=asked)

@@ -36,7 +36,7 @@ async def test_a_worker_frozen_before_the_effect_never_has_it_once_others_gave_i
     await world.let_work(living)
     view = await world.until_status(turn, "waiting")
     assert world.ledger.keys("began", "post") == []
-    await turn.reconcile(view.questions[0].call_id or "", "run_again")
+    await turn.reconcile(view.questions[0].call_id or "", "run_again", reason="it is not in the ledger")
     await world.until_status(turn, "completed")
     assert len(world.ledger.keys("effect", "post")) == 1
 

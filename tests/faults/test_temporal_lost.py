@@ -55,7 +55,7 @@ async def goes_on_with_all(world: World, turns: Turns) -> None:
     await turns.paused.resume()
     await world.until_status(turns.paused, "completed")
     [question] = (await turns.waiting.status()).questions
-    await turns.waiting.reconcile(question.call_id or "", "succeeded", "found")
+    await turns.waiting.reconcile(question.call_id or "", "succeeded", "found", reason="I looked")
     await world.until_status(turns.waiting, "completed")
     assert len(world.ledger.keys("effect", "post")) == 1
 

@@ -24,7 +24,7 @@ async def test_a_call_nobody_can_ask_about_waits_for_a_person_who_settles_it(wor
     assert (question.kind, question.call_id is not None) == ("unknown_outcome", True)
     with pytest.raises(CommandRejected, match="reconcile"):
         await turn.respond(question.interaction_id, "approve")
-    await turn.reconcile(question.call_id or "", "succeeded", "it lay in the letter box")
+    await turn.reconcile(question.call_id or "", "succeeded", "it lay in the letter box", reason="I looked")
     await world.until_status(turn, "completed")
     assert (await turn.result()).text == "it lay in the letter box"
     assert len(world.ledger.keys("began", "post")) == 1
@@ -41,7 +41,7 @@ async def test_while_a_turn_waits_nothing_of_it_is_in_temporal(world: World) -> 
     assert await world.runs_of(turn) == runs
     assert await world.entries(turn.key) == entries
     view = await turn.status()
-    await turn.reconcile(view.questions[0].call_id or "", "failed", "it came back")
+    await turn.reconcile(view.questions[0].call_id or "", "failed", "it came back", reason="I looked")
     await world.until_status(turn, "completed")
 
 

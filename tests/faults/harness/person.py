@@ -18,10 +18,14 @@ async def verdict(world: World, turn: Turn, question: OpenInteraction, request_i
     call_id = question.call_id or ""
     if knowing and any(key.endswith(f"/{call_id}") for key in world.ledger.keys("effect", "", turn.id)):
         done = (Text(text="it was done"),)
-        return Reconcile(request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="succeeded", output=done)
+        return Reconcile(
+            request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="succeeded", output=done, reason="seen"
+        )
     if not knowing or await _may_go_on(world, turn, call_id):
-        return Reconcile(request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="failed")
-    return Reconcile(request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="run_again")
+        return Reconcile(request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="failed", reason="given up")
+    return Reconcile(
+        request_id=request_id, turn_id=turn.id, call_id=call_id, outcome="run_again", reason="nobody is at it"
+    )
 
 
 async def _may_go_on(world: World, turn: Turn, call_id: str) -> bool:

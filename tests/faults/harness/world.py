@@ -174,9 +174,9 @@ class World:
         """Be the person who is asked what became of a call, and look."""
         happened = any(key.endswith(f"/{call_id}") for key in self.ledger.keys("effect", "", turn.id))
         if happened:
-            await turn.reconcile(call_id, "succeeded", "post done")
+            await turn.reconcile(call_id, "succeeded", "post done", reason="it is in the ledger")
         else:
-            await turn.reconcile(call_id, "run_again")
+            await turn.reconcile(call_id, "run_again", reason="it is not in the ledger")
 
     # -- looking -------------------------------------------------------------------------------------
 

@@ -97,16 +97,24 @@ async def test_state_is_replaced_only_as_it_was_read_and_the_conversation_begins
     turn = await thread.submit("one")
     await hands.ask_model(turn)
     seen = await thread.state()
-    assert await code_of(thread.update_state({"summary": "x"}, expected_seq=seen.as_of_seq)) == "turn_active"
+    assert (
+        await code_of(thread.update_state({"summary": "x"}, expected_seq=seen.as_of_seq, reason="tidy"))
+        == "turn_active"
+    )
     assert await code_of(thread.clear_context()) == "turn_active"
     await hands.answer(turn, "done")
-    assert await code_of(thread.update_state({"summary": "x"}, expected_seq=seen.as_of_seq)) == "stale_seq"
+    assert (
+        await code_of(thread.update_state({"summary": "x"}, expected_seq=seen.as_of_seq, reason="tidy")) == "stale_seq"
+    )
     seen = await thread.state()
-    assert await code_of(thread.update_state({"tenant": "x"}, expected_seq=seen.as_of_seq)) == "invalid_changes"
+    assert (
+        await code_of(thread.update_state({"tenant": "x"}, expected_seq=seen.as_of_seq, reason="tidy"))
+        == "invalid_changes"
+    )
     await thread.update_state({"summary": "they met"}, expected_seq=seen.as_of_seq, reason="tidy")
     changed = await thread.state()
     assert (changed.summary, changed.context) == ("they met", seen.context)
-    assert await code_of(thread.clear_context(expected_seq=seen.as_of_seq)) == "stale_seq"
+    assert await code_of(thread.clear_context(expected_seq=seen.as_of_seq, reason="tidy")) == "stale_seq"
     await thread.clear_context(expected_seq=changed.as_of_seq)
     cleared = await thread.state()
     assert (cleared.summary, cleared.context) == ("", ())

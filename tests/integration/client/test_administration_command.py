@@ -77,9 +77,10 @@ async def test_state_is_shown_replaced_as_it_was_read_and_cleared(run: Run, sess
     [state] = lines(await run("thread", "state", *AT, "--json"))
     assert state == lines(await run("journal", "state", *AT, "--json"))[0]
     change = ("--set", '{"summary": "they met"}', "--expected-seq")
-    assert "is at entry" in refused(await run("thread", "state", *AT, *change, "1"))
+    assert "is at entry" in refused(await run("thread", "state", *AT, *change, "1", "--reason", "tidy"))
     shown(await run("thread", "state", *AT, *change, str(state["as_of_seq"]), "--reason", "tidy"))
     assert (await thread.state()).summary == "they met"
+    assert "--reason" in refused(await run("thread", "state", *AT, *change, str(state["as_of_seq"])), 2)
     assert "--expected-seq" in refused(await run("thread", "state", *AT, "--set", "{}"), 2)
     stale = await run("thread", "clear", *AT, "--expected-seq", "1", "--json")
     assert json.loads(refused(stale))["error"]["code"] == "stale_seq"
@@ -98,6 +99,9 @@ async def test_what_cannot_be_brought_back_is_done_only_with_yes(run: Run, sessi
     assert "entry 1 is erased" in shown(await run("journal", "erase", *AT[:2], "1", *AT[2:], "--yes"))
     assert "my secret" not in shown(await run("journal", "tail", *OF, "--after", "0"))
     assert "no entry 99" in refused(await run("journal", "erase", *AT[:2], "99", *AT[2:], "--yes"))
+    assert "say --yes" in refused(await run("session", "erase", "s", "1", *OF[1:]), 2)
+    assert "entry 1 of session s is erased" in shown(await run("session", "erase", "s", "1", *OF[1:], "--yes"))
+    assert "A session" not in shown(await run("session", "list"))
     gone = shown(await run("session", "delete", *OF, "--yes", "--reason", "asked to", "--request-id", "d"))
     assert "session s is deleted" in gone
     assert "1 turns" in gone

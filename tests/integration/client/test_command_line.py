@@ -129,7 +129,7 @@ async def test_a_failed_turn_is_retried_from_the_command_line(run: Run, session:
     assert (await run("turn", "retry", turn.id)).exit_code == 0
     await hands.claim(turn)
     call_id = await hands.call_tool(turn, 2)
-    refused = await run("turn", "reconcile", turn.id, call_id, "succeeded", "--output", "seen", "--json")
+    refused = await run("turn", "reconcile", turn.id, call_id, "succeeded", "--reason", "seen", "--json")
     assert (refused.exit_code, json.loads(refused.stderr.splitlines()[-1])["error"]["code"]) == (1, "not_unknown")
     await hands.finish_tool(turn, call_id, step=2)
     await hands.ask_model(turn, 3)
@@ -150,10 +150,13 @@ async def test_an_unknown_outcome_is_settled_from_the_command_line(
     assert call_id in shown.stdout
     command = f"(`turnwright turn reconcile {turn.id} {call_id} "
     assert f"what became of the call {call_id} of ledger {command}" in (await run("turn", "why", turn.id)).stdout
+    unreasoned = await run("turn", "reconcile", turn.id, call_id, "succeeded")
+    assert (unreasoned.exit_code, "--reason" in unreasoned.stderr) == (2, True)
     settled = await run("turn", "reconcile", turn.id, call_id, "succeeded", "--output", "seen", "--reason", "I looked")
     assert settled.exit_code == 0, settled.output
-    again = await run("turn", "reconcile", turn.id, call_id, "failed")
+    again = await run("turn", "reconcile", turn.id, call_id, "failed", "--reason", "I looked too")
     assert (again.exit_code, again.stdout) == (1, "")
+    assert "was settled already by" in again.stderr
     await hands.ask_model(turn, 2)
     await hands.answer(turn, "so it was", step=2)
     assert (await run("turn", "wait", turn.id)).stdout == "so it was\n"

@@ -204,7 +204,7 @@ async def test_an_unknown_outcome_is_reconciled_by_a_person(driver: Driver, sess
     turn = await session.submit("one", agent=AGENT)
     call_id = await mortal.call_tool(turn)
     assert (await turn.why()).code == "operation"
-    assert (await turn.reconcile(call_id, "succeeded", check=False)).code == "not_unknown"
+    assert (await turn.reconcile(call_id, "succeeded", reason="I looked", check=False)).code == "not_unknown"
     await hold.release()
     assert (await turn.why()).code == "worker_lost"
     await hands.claim(turn)

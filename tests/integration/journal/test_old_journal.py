@@ -54,7 +54,7 @@ async def test_its_open_question_appears_once_its_thread_is_used_and_can_be_answ
     [item] = await inbox(old)
     assert (item.row.kind, item.row.tool, item.turn_id) == ("unknown_outcome", "pay", turn_id(SIDE, "three"))
     settle = Reconcile(
-        request_id="r", turn_id=item.turn_id, call_id=str(item.row.call_id), outcome="succeeded", output=()
+        request_id="r", turn_id=item.turn_id, call_id=str(item.row.call_id), outcome="succeeded", reason="seen"
     )
     assert (await old.execute(SIDE, settle)).status == "accepted"
     assert await inbox(old) == []

@@ -115,7 +115,7 @@ class Chance:
         unknown = [] if active is None else [call.call_id for call in active.calls if call.state == "unknown"]
         outcome = self.dice.choice(["succeeded", "failed", "run_again"])
         if unknown:
-            await self.journal.execute(key, Reconcile(**of, call_id=unknown[0], outcome=outcome))  # type: ignore[arg-type]
+            await self.journal.execute(key, Reconcile(**of, call_id=unknown[0], outcome=outcome, reason="seen"))  # type: ignore[arg-type]
         elif status is not None and status.phase == "failed":
             await self.journal.execute(key, RetryTurn(**of))
         elif status is not None and status.held:

@@ -70,6 +70,6 @@ async def test_an_update_is_decided_about_the_state_it_names(played: Played, fin
     await played.execute(KEY, PauseTurn(request_id="pause", turn_id=finish.turn_id))
     state = await played.journal.state(KEY)
     tasks = state.tasks.model_copy(update={"todos": ()}).model_dump(mode="json")
-    update = UpdateState(request_id="update", expected_seq=state.as_of_seq, changes={"tasks": tasks})
+    update = UpdateState(request_id="update", expected_seq=state.as_of_seq, changes={"tasks": tasks}, reason="tidy")
     await played.execute(KEY, update)
     assert (await Journal(played.journal.driver).state(KEY)).tasks.todos == ()

@@ -138,7 +138,7 @@ class Turn:
         return await self.command(Steer, message=user(text), wake=wake)
 
     async def reconcile(self, call_id: str, outcome: str) -> Receipt:
-        return await self.command(Reconcile, call_id=call_id, outcome=outcome)
+        return await self.command(Reconcile, call_id=call_id, outcome=outcome, reason="I looked")
 
 
 class Cluster:

@@ -49,7 +49,7 @@ async def promises() -> None:
     assert_type(await client.turns(status="paused", user=None), Page[TurnSeen])
     await session.submit("x", agent="a", if_busy="later")  # type: ignore[arg-type]
     await turn.pause(why="lunch")  # type: ignore[call-arg]
-    await turn.reconcile("c", "maybe")  # type: ignore[arg-type]
+    await turn.reconcile("c", "maybe", reason="seen")  # type: ignore[arg-type]
 
 
 async def promises_to_people(client: Client, session: Session, thread: Thread, turn: Turn) -> None:
@@ -75,7 +75,7 @@ async def promises_to_people(client: Client, session: Session, thread: Thread, t
     assert_type(await thread.set_budget(None, scope="turns"), Receipt)
     assert_type(await session.budget(), SessionSpending)
     assert_type(await session.set_budget(Budget(cost_microusd=1)), Receipt)
-    assert_type(await thread.update_state({"summary": ""}, expected_seq=3), Receipt)
+    assert_type(await thread.update_state({"summary": ""}, expected_seq=3, reason="tidy"), Receipt)
     assert_type(await thread.clear_context(), Receipt)
     assert_type(await thread.begin_task("x", ["y"]), Receipt)
     assert_type(await thread.erase(3), Receipt)

@@ -109,7 +109,7 @@ class AdministratorsOfAThread(PeopleOfAThread):
         step = self.world.do(
             ClearContext(request_id=request, expected_seq=seq)
             if what == "clear"
-            else UpdateState(request_id=request, expected_seq=seq, changes=update)
+            else UpdateState(request_id=request, expected_seq=seq, changes=update, reason="tidy")
         )
         if step.accepted:
             assert not back, "the state was changed by somebody who had not read it"

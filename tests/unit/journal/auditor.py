@@ -84,8 +84,9 @@ class Turn:
 class Auditor:
     """What has been read, and whether each of it may stand where it stands.
 
-    `settled` says of every question that is not open any more how it ended, and of which turn it was; `scopes` and
-    `over` say of questions about budgets whose it was and what was used up.
+    `settled` says of every question that is not open any more how it ended, and of which turn it was, `reconciled` how
+    the last one about a call's outcome did; `scopes` and `over` say of questions about budgets whose it was and what
+    was used up.
     """
 
     turns: dict[str, Turn] = field(default_factory=dict)
@@ -100,6 +101,7 @@ class Auditor:
     retriable: str | None = None
     session: SessionControl = field(default_factory=SessionControl)
     settled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    reconciled: dict[str, str] = field(default_factory=dict)
     scopes: dict[str, str] = field(default_factory=dict)
     over: dict[str, tuple[str, ...]] = field(default_factory=dict)
     guard: Guard = field(default_factory=Guard)
@@ -330,9 +332,12 @@ def _asked(audit: Auditor, entry: Entry, payload: e.InteractionRequested) -> Non
 
 
 def _answered(audit: Auditor, entry: Entry, payload: e.InteractionResolved | e.InteractionExpired) -> None:
-    del audit.turn(entry).questions[payload.interaction_id]
-    how = "expired" if isinstance(payload, e.InteractionExpired) else "resolved"
+    kind, call_id = audit.turn(entry).questions.pop(payload.interaction_id)
+    ended = "cancelled" if payload.resolution == "cancelled" else "resolved"
+    how = "expired" if isinstance(payload, e.InteractionExpired) else ended
     audit.settled[payload.interaction_id] = (how, entry.turn_id or "")
+    if kind == "unknown_outcome":
+        audit.reconciled[call_id or ""] = how
 
 
 def _thread_paused(audit: Auditor, _: Entry, __: e.ThreadPaused) -> None:

@@ -41,7 +41,7 @@ def expected(command: TurnCommand, audit: Auditor, session: SessionControl) -> s
     """The code with which the command must be rejected; None when it must be accepted."""
     turn = audit.turns[command.turn_id]
     if turn.phase not in POSSIBLE[type(command)]:
-        return "wrong_phase"
+        return _too_late(command, audit) or "wrong_phase"
     match command:
         case PauseTurn():
             return None if turn.pause == "none" else "already_paused"
@@ -56,6 +56,19 @@ def expected(command: TurnCommand, audit: Auditor, session: SessionControl) -> s
             if audit.retriable != turn_id:
                 return "later_turn_started"
             return "closed" if audit.closed or session.closed else None
+        case _:
+            return None
+
+
+def _too_late(command: TurnCommand, audit: Auditor) -> str | None:
+    """Whoever answers what somebody else has answered hears that, whatever became of the turn."""
+    match command:
+        case Respond(interaction_id=name, turn_id=turn_id):
+            how, of_turn = audit.settled.get(name, ("cancelled", ""))
+            late = {"resolved": "already_answered", "expired": "expired"}.get(how)
+            return late if of_turn == turn_id else None
+        case Reconcile(call_id=call_id):
+            return "not_unknown" if audit.reconciled.get(call_id, "cancelled") != "cancelled" else None
         case _:
             return None
 

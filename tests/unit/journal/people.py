@@ -183,7 +183,7 @@ class PeopleOfAThread(RuleBasedStateMachine):
                 return Respond(**it, interaction_id=question, resolution=resolution, answer=answer)
             case _:
                 called = data.draw(st.sampled_from([*list(audited.calls)[-3:], "c-none"]))
-                return Reconcile(**it, call_id=called, outcome=data.draw(settlements))
+                return Reconcile(**it, call_id=called, outcome=data.draw(settlements), reason="seen")
 
     @rule(kind=st.sampled_from(THREAD_KINDS), end=rarely, close=rarely)
     def command_the_thread(self, kind: str, end: bool, close: bool) -> None:

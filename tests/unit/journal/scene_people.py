@@ -185,10 +185,14 @@ class People:
             )
         )
 
-    def reconcile(self, call_id: str, outcome: Settled) -> Step:
-        return self.run(
-            Reconcile(request_id=self.next_id("reconcile"), turn_id=self.turn, call_id=call_id, outcome=outcome)
-        )
+    def reconcile(
+        self, call_id: str, outcome: Settled, *, reason: str | None = "I looked", principal: str = "local"
+    ) -> Step:
+        command = Reconcile(
+            request_id=self.next_id("reconcile"), principal=principal, reason=reason,
+            turn_id=self.turn, call_id=call_id, outcome=outcome,
+        )  # fmt: skip
+        return self.run(command)
 
     def pause_thread(self) -> Step:
         return self.run(PauseThread(request_id=self.next_id("pause-thread")))
@@ -228,7 +232,9 @@ class People:
     def update(self, *, seq: int | None = None, **changes: object) -> Step:
         """Replace fields of the state as it is now, or was at `seq`."""
         read = self.machine.control.seq if seq is None else seq
-        return self.run(UpdateState(request_id=self.next_id("update"), expected_seq=read, changes=changes))
+        return self.run(
+            UpdateState(request_id=self.next_id("update"), expected_seq=read, changes=changes, reason="tidy")
+        )
 
     def clear(self, *, seq: int | None = None) -> Step:
         return self.run(ClearContext(request_id=self.next_id("clear"), expected_seq=seq))

@@ -62,6 +62,47 @@ def test_an_answer_is_taken_once_and_the_second_hears_who_gave_the_first() -> No
     assert "by bea: approve" in second.rejection.reason
 
 
+@pytest.mark.parametrize("ends", ["completed", "failed", "cancelled", "cancelling"])
+def test_who_answers_after_the_end_of_the_turn_hears_who_was_first(ends: str) -> None:
+    scene = Scene(agent=asking("send"))
+    scene.calling("send")
+    asked = scene.questions[0].interaction_id
+    must(scene.respond("deny", question=asked, principal="bea"))
+    end(scene, ends)
+    second = scene.respond("approve", question=asked)
+    assert refused(second) == "already_answered"
+    assert second.rejection is not None
+    assert f"{asked} was settled already by bea: deny" in second.rejection.reason
+    assert refused(scene.respond("approve", question="q-none")) == "wrong_phase"
+
+
+@pytest.mark.parametrize("ends", ["completed", "failed", "cancelled", "cancelling"])
+def test_who_answers_too_late_hears_it_also_after_the_end_of_the_turn(ends: str) -> None:
+    scene = Scene(agent=asking("send", deadline_s=60))
+    scene.calling("send")
+    asked = scene.questions[0].interaction_id
+    scene.wait(61)
+    must(scene.look())
+    end(scene, ends)
+    assert refused(scene.respond("approve", question=asked)) == "expired"
+
+
+def end(scene: Scene, how: str) -> None:
+    """Let the turn's next model call, its end or its cancel bring it there."""
+    if how == "cancelled":
+        must(scene.cancel())
+    else:
+        must(scene.request())
+    match how:
+        case "completed":
+            must(scene.respond_model())
+        case "failed":
+            must(scene.fail_model("invalid"))
+        case "cancelling":
+            must(scene.cancel())
+    assert scene.status.phase == how
+
+
 def test_the_same_answer_under_the_same_request_is_one_answer() -> None:
     scene = Scene(agent=asking("send"))
     scene.calling("send")

@@ -159,6 +159,32 @@ def test_an_unknown_outcome_is_answered_with_reconcile_and_can_be_before_anybody
     must(scene.request())
 
 
+@pytest.mark.parametrize("reason", [None, "", "  "])
+def test_nobody_says_what_became_of_a_call_without_saying_how_they_know(reason: str | None) -> None:
+    scene, call_id = started()
+    lose(scene)
+    step = scene.reconcile(call_id, "succeeded", reason=reason)
+    assert refused(step) == "reason_required"
+    assert step.rejection is not None
+    assert "how you know" in step.rejection.reason
+    must(scene.reconcile(call_id, "succeeded", reason="it is in the bank's list"))
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_who_says_second_what_became_of_a_call_hears_who_said_it_first(ended: bool) -> None:
+    scene, call_id = started()
+    lose(scene)
+    must(scene.look())
+    must(scene.reconcile(call_id, "failed", principal="bea"))
+    if ended:
+        must(scene.request())
+        must(scene.respond_model())
+    second = scene.reconcile(call_id, "succeeded")
+    assert refused(second) == "not_unknown"
+    assert second.rejection is not None
+    assert f"q-{call_id}-1 was settled already by bea: failed" in second.rejection.reason
+
+
 def test_the_tools_own_hook_is_asked_first_and_a_person_only_when_it_does_not_know() -> None:
     scene = Scene()
     call_id = scene.unknown("wire")

@@ -263,7 +263,7 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         active(WAITING, calls=(UNKNOWN,), interactions=(QUESTION,)),
         [ALIVE],
         "waiting",
-        "became of the call c-1 of ledger (`turnwright turn reconcile t-1 c-1 succeeded|failed|run_again`).",
+        "of the call c-1 of ledger (`turnwright turn reconcile t-1 c-1 succeeded|failed|run_again --reason WHY`).",
     ),
     (
         "approval",

@@ -21,6 +21,7 @@ from turnwright.journal.commands import (
     CloseThread,
     FinishTool,
     LoggedCommand,
+    Reconcile,
     Rejection,
     Respond,
     RunCommand,
@@ -152,7 +153,7 @@ class ThreadMachine:
         queue = self.queue
         doomed = [turn for turn in queue if turn.session_seq < self.session.cancelled_seq]
         concerned = queue if isinstance(command, CancelThread | CloseThread) else doomed
-        question = command.interaction_id if isinstance(command, Respond) else ""
+        question = self._question(command)
         bounded = self.session.budget is not None
         return Facts(
             now_us=self.now_us,
@@ -183,6 +184,18 @@ class ThreadMachine:
             questions=dict(self.questions),
             asked=dict(self.asked),
         )
+
+    def _question(self, command: ClientCommand | RunCommand) -> str:
+        """The question of its turn that the command settles."""
+        match command:
+            case Respond(turn_id=turn_id, interaction_id=name):
+                named = [q for q in self.questions.values() if q.interaction_id == name and q.turn_id == turn_id]
+            case Reconcile(turn_id=turn_id, call_id=call_id):
+                asked = (q for q in self.questions.values() if q.kind == "unknown_outcome")
+                named = [q for q in asked if q.call_id == call_id and q.turn_id == turn_id]
+            case _:
+                named = []
+        return named[-1].interaction_id if named else ""
 
     def _known(self, command: ClientCommand | RunCommand) -> Step | None:
         if not isinstance(command, ClientCommand) or command.request_id not in self.requests:

@@ -104,8 +104,9 @@ class WellBehaved:
         active = self.machine.control.active
         for question in () if active is None else active.interactions:
             if question.kind == "unknown_outcome":
+                called = question.call_id or ""
                 answer = Reconcile(
-                    request_id=self._id(), turn_id=turn_id, call_id=question.call_id or "", outcome="failed"
+                    request_id=self._id(), turn_id=turn_id, call_id=called, outcome="failed", reason="seen"
                 )
                 self.machine.run(answer)
                 continue
