@@ -17,11 +17,11 @@ from turnwright.worker.temporal_server import TemporalServer
 
 VARIABLE = "TURNWRIGHT_FAULT_SWEEPS"
 SOME = {
-    "sqlite": ("delay=0.3@any:5", "delay=0.3@tool:claimed:1", "delay=0.05@any:1+"),
+    "sqlite": ("raise@begin:9", "delay=0.3@any:5", "delay=0.3@tool:claimed:1", "delay=0.05@any:1+"),
     "postgres": (
-        "raise@commit:3", "raise@tool:ran:1", "raise@model:claimed:2", "delay=0.05@any:1+", "drop@commit:2",
-        "drop@committed:4", "drop@append:3", "drop@tool:claimed:1", "drop@tool:ran:1", "drop@model:answered:1",
-        "drop@thread:looked:1", "deafen@commit:1", "deafen@commit:5",
+        "raise@begin:9", "raise@commit:3", "raise@tool:ran:1", "raise@model:claimed:2", "delay=0.05@any:1+",
+        "drop@begin:9", "drop@commit:2", "drop@committed:4", "drop@append:3", "drop@tool:claimed:1", "drop@tool:ran:1",
+        "drop@model:answered:1", "drop@thread:looked:1", "deafen@commit:1", "deafen@commit:5",
     ),
 }  # fmt: skip
 EVERY = (
@@ -31,13 +31,14 @@ EVERY = (
 SWEEPS = EVERY if VARIABLE in os.environ else (("sqlite", "raise"),)
 
 
+@pytest.mark.timeout(300)
 async def test_an_error_a_wait_or_a_broken_connection_at_any_of_some_points_changes_nothing_in_the_end(
     world: World,
 ) -> None:
     worker = await world.start_worker()
-    expected = await said_undisturbed(world, LONG, worker)
+    expected = await said_undisturbed(world, SHORT, worker)
     for fault in SOME[world.journal.driver.dialect]:
-        assert await goes_on(world, LONG, worker, fault, expected), f"the worker never came to {fault}"
+        assert await goes_on(world, SHORT, worker, fault, expected), f"the worker never came to {fault}"
 
 
 @pytest.mark.slow

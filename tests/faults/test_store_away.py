@@ -12,7 +12,7 @@ from tests.faults.harness.world import World
 from turnwright.client import Turn
 from turnwright.worker.temporal_server import TemporalServer
 
-AWAY_S = 8.0
+AWAY_S = 5.0
 LONG_AWAY_S = 30.0
 SHORT = {"lease_s": 1.0, "once_grace_s": 1.0}
 
