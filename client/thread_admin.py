@@ -119,7 +119,7 @@ class ThreadAdmin(ThreadHandle):
         """Begin the conversation anew; the history stays, and so do permissions, tasks, plan and tools.
 
         Raises:
-            CommandRejected: `stale_seq` (of an `expected_seq`), `turn_active`, `open_calls`.
+            CommandRejected: `stale_seq` (of an `expected_seq`), `turn_active`.
         """
         request_id, principal, reason = self._access.said(how)
         command = ClearContext(request_id=request_id, principal=principal, reason=reason, expected_seq=expected_seq)

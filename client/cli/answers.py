@@ -134,12 +134,9 @@ class AnswerCommands:
         as_json: Json = False,
     ) -> None:
         """Go on over a budget of a turn or thread; what is not named stays as it was."""
-        given = {
-            "steps": steps, "tokens": tokens, "cost_usd": cost_usd, "wall_time": wall_time, "tool_calls": tool_calls,
-        }  # fmt: skip
 
         async def give(turn: Turn, question: Question, said: How) -> Receipt:
-            budget = budget_given(None, **given)
+            budget = budget_given(steps, tokens, cost_usd, wall_time, tool_calls)
             if budget is None and question.scope != "session":
                 raise InvalidInput("say what may be used: --steps, --tokens, --cost-usd, --wall-time, --tool-calls")
             return await turn.raise_budget(question.interaction_id, budget, **said)
@@ -176,4 +173,4 @@ def _brought(output: str | None, output_json: str | None, *, failed: bool) -> ob
         raise InvalidInput("say the result: --output TEXT, or --output-json JSON; or that it --failed")
     if output_json is not None:
         return given_json("--output-json", output_json)
-    return None if output is None else given_text(output)
+    return "" if output is None else given_text(output)

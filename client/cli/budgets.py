@@ -34,21 +34,21 @@ BudgetWallTime = Annotated[str | None, typer.Option(metavar="SECONDS|none", help
 BudgetToolCalls = Annotated[str | None, typer.Option(metavar="N|none", help="Calls, before somebody is asked.")]
 
 
-def budget_given(before: Budget | None, **given: str | None) -> Budget | None:
-    """The budget with what the options say; None when they say nothing.
-
-    Args:
-        before: what holds for those that are not given.
-        **given: the words by option: steps, tokens, cost_usd, wall_time, tool_calls.
+def budget_given(
+    steps: str | None = None,
+    tokens: str | None = None,
+    cost_usd: str | None = None,
+    wall_time: str | None = None,
+    tool_calls: str | None = None,
+) -> Budget | None:
+    """The budget that the words of the options say; None when they say nothing.
 
     Raises:
         InvalidInput: one is no amount.
     """
-    said = {name: text for name, text in given.items() if text is not None}
-    if not said:
-        return None
-    changes = {_FIELDS[name][0]: _amount(name, text) for name, text in said.items()}
-    return (before or Budget()).model_copy(update=changes)
+    words = dict(zip(_FIELDS, (steps, tokens, cost_usd, wall_time, tool_calls), strict=True))
+    said = {_FIELDS[name][0]: _amount(name, text) for name, text in words.items() if text is not None}
+    return Budget.model_validate(said) if said else None
 
 
 def _amount(name: str, text: str) -> float | int | None:

@@ -1,4 +1,4 @@
-"""`turnwright session budget|delete`: what an administrator sees and changes of a session."""
+"""`turnwright session budget|erase|delete`: what an administrator sees and changes of a session."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from turnwright.client.session import Session
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store_delete import Deleted
 
+Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in the session's log.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
 
 
@@ -28,7 +29,7 @@ class SessionAdminCommands:
 
     def add_to(self, app: typer.Typer) -> None:
         """Add them to a group."""
-        for command in (self.budget, self.delete):
+        for command in (self.budget, self.erase, self.delete):
             app.command(command.__name__)(command)
 
     def budget(  # noqa: PLR0913 - one for each option
@@ -46,19 +47,37 @@ class SessionAdminCommands:
         as_json: Json = False,
     ) -> None:
         """Show what all threads of a session may use together and have used, or change what they may."""
-        given = {
-            "steps": steps, "tokens": tokens, "cost_usd": cost_usd, "wall_time": wall_time, "tool_calls": tool_calls,
-        }  # fmt: skip
 
         async def run(client: Client, screen: Screen) -> None:
             found = client.session(user, session)
-            wanted = budgets.budget_given(None, **given)
+            wanted = budgets.budget_given(steps, tokens, cost_usd, wall_time, tool_calls)
             if wanted is None:
                 await _show_budget(found, screen)
                 return
             receipt = await found.set_budget(wanted, keep=True, **how(reason, request_id))
             now = (await found.budget()).budget
             screen.show(plain.receipt(receipt), f"accepted; session {session} may use {budgets.budget_words(now)}")
+
+        self._runner.run(run, as_json=as_json)
+
+    def erase(
+        self,
+        session: SessionName,
+        seq: Seq,
+        *,
+        user: User = None,
+        yes: Yes = False,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Erase the content of an entry of a session's own log, such as its title (entry 1), for good; say --yes."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            if not yes:
+                raise InvalidInput(f"nothing was erased; nothing would bring it back: say --yes (entry {seq})")
+            receipt = await client.session(user, session).erase(seq, **how(reason, request_id))
+            screen.show(plain.receipt(receipt), f"accepted; entry {seq} of session {session} is erased")
 
         self._runner.run(run, as_json=as_json)
 

@@ -72,15 +72,11 @@ class SubmitCommand:
         as_json: Json = False,
     ) -> None:
         """Queue a turn for an agent. It is accepted once committed, whether or not a worker or Temporal is up."""
-        given = {
-            "steps": budget_steps, "tokens": budget_tokens, "cost_usd": budget_cost_usd,
-            "wall_time": budget_wall_time, "tool_calls": budget_tool_calls,
-        }  # fmt: skip
 
         async def run(client: Client, screen: Screen) -> None:
             if timeout is not None and not follow_it:
                 raise InvalidInput("--timeout goes with --follow")
-            budget = budget_given(None, **given)
+            budget = budget_given(budget_steps, budget_tokens, budget_cost_usd, budget_wall_time, budget_tool_calls)
             chosen = client.session(user, session)
             text = sys.stdin.read() if task == "-" else task
             if create:

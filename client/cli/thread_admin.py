@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Literal, Unpack
+from typing import Annotated, Literal
 
 import typer
 
-from turnwright.client.access import How, HowElse
+from turnwright.client.access import HowElse
 from turnwright.client.cli import budgets, plain
 from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
 from turnwright.client.cli.giving import given_object
@@ -164,17 +164,15 @@ class ThreadAdminCommands:
         as_json: Json = False,
     ) -> None:
         """Show what a thread and its turns may use and have used, or change what they may."""
-        given = {
-            "steps": steps, "tokens": tokens, "cost_usd": cost_usd, "wall_time": wall_time, "tool_calls": tool_calls,
-        }  # fmt: skip
 
         async def run(client: Client, screen: Screen) -> None:
             found = client.session(user, session).thread(agent, thread)
-            receipt = await _set_budget(found, scope, given, **how(reason, request_id))
-            if receipt is not None:
-                _accepted(found, receipt, screen)
-            else:
+            wanted = budgets.budget_given(steps, tokens, cost_usd, wall_time, tool_calls)
+            if wanted is None:
                 await _show_budget(found, screen)
+                return
+            receipt = await found.set_budget(wanted, scope=scope, keep=True, **how(reason, request_id))
+            _accepted(found, receipt, screen)
 
         self._runner.run(run, as_json=as_json)
 
@@ -206,12 +204,6 @@ def _accepted(found: Thread, receipt: Receipt, screen: Screen) -> None:
     screen.show(
         plain.receipt(receipt), f"accepted; thread {found.key.thread} of {found.key.agent} is at entry {receipt.seq}"
     )
-
-
-async def _set_budget(found: Thread, scope: Scope, given: dict[str, str | None], **said: Unpack[How]) -> Receipt | None:
-    """Set the budget that the options say; None when they say nothing."""
-    wanted = budgets.budget_given(None, **given)
-    return None if wanted is None else await found.set_budget(wanted, scope=scope, keep=True, **said)
 
 
 async def _show_budget(found: Thread, screen: Screen) -> None:

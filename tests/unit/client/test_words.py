@@ -37,11 +37,12 @@ def test_a_tool_that_is_named_as_a_kind_is_still_a_tool() -> None:
         removed("allow(prefix:git status)")
 
 
-def test_a_budget_changes_in_what_is_said_and_keeps_the_rest() -> None:
-    before = Budget(steps=3, tokens=100)
-    assert budget_given(before, steps=None, tokens=None) is None
-    assert budget_given(before, steps="none", cost_usd="$0.000001") == Budget(tokens=100, cost_microusd=1)
-    assert budget_given(None, wall_time="1.5", tool_calls="1_000", tokens="0") == Budget(
+def test_a_budget_names_what_is_said_and_nothing_else() -> None:
+    assert budget_given(steps=None, tokens=None) is None
+    lifted = budget_given(steps="none", cost_usd="$0.000001")
+    assert lifted == Budget(cost_microusd=1)
+    assert lifted.model_fields_set == {"steps", "cost_microusd"}
+    assert budget_given(wall_time="1.5", tool_calls="1_000", tokens="0") == Budget(
         wall_time_s=1.5, tool_calls=1000, tokens=0
     )
 
@@ -57,12 +58,13 @@ def test_a_budget_changes_in_what_is_said_and_keeps_the_rest() -> None:
         ("cost_usd", "1e10"),
         ("wall_time", "inf"),
         ("wall_time", "1e300"),
+        ("wall_time", "1e400"),
         ("steps", ""),
     ],
 )
 def test_what_is_no_amount_is_told_with_its_option(name: str, text: str) -> None:
     with pytest.raises(InvalidInput, match=f"--{name.replace('_', '-')} '{text}' is no amount"):
-        budget_given(None, **{name: text})
+        budget_given(**{name: text})
 
 
 def test_budgets_are_told_in_words() -> None:
