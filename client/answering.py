@@ -68,10 +68,10 @@ class Answering(ABC):
         return await self.respond(interaction_id, "decline", _present(message=message), **how)
 
     async def deliver(
-        self, interaction_id: str, output: object = None, *, failed: bool = False, **how: Unpack[How]
+        self, interaction_id: str, output: object = "", *, failed: bool = False, **how: Unpack[How]
     ) -> Receipt:
         """Bring what a call waits for outside: its output (text, or JSON), or that it failed."""
-        return await self.respond(interaction_id, "failed" if failed else "succeeded", _present(output=output), **how)
+        return await self.respond(interaction_id, "failed" if failed else "succeeded", {"output": output}, **how)
 
     async def raise_budget(self, interaction_id: str, budget: Budget | None = None, **how: Unpack[How]) -> Receipt:
         """Go on over a budget: what `budget` names replaces that bound, None lifts all of them.

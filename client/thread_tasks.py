@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, Unpack
 
 from turnwright.client.access import How
+from turnwright.client.inputs import one_of
 from turnwright.client.thread_handle import ThreadHandle
 from turnwright.journal.commands import ChangeState, Receipt
 from turnwright.journal.state_ops import (
@@ -20,6 +21,8 @@ from turnwright.journal.state_ops import (
     StateOp,
 )
 
+_VERDICTS = ("confirmed", "rejected")
+
 
 class ThreadTasks(ThreadHandle):
     """The part of a thread that is about its work. Each raises `CommandRejected` with `refused` and says why."""
@@ -30,12 +33,14 @@ class ThreadTasks(ThreadHandle):
 
     async def decide_objective(self, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]) -> Receipt:
         """Confirm or reject the objective that was proposed."""
+        one_of("verdict", verdict, _VERDICTS)
         return await self._change(DecideObjective(verdict=verdict), how)
 
     async def decide_requirement(
         self, requirement_id: str, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]
     ) -> Receipt:
         """Confirm or reject a requirement; `reason` is kept with it."""
+        one_of("verdict", verdict, _VERDICTS)
         op = DecideRequirement(id=requirement_id, verdict=verdict, reason=how.get("reason"))
         return await self._change(op, how)
 

@@ -25,7 +25,9 @@ def close_open_ends(active: ActiveTurn, why: str) -> list[Draft]:
     """
     drafts = [_close_call(active, call) for call in active.calls if call.state != "closed"]
     for question in active.interactions:
-        resolved = InteractionResolved(interaction_id=question.interaction_id, resolution="cancelled", reason=why)
+        resolved = InteractionResolved(
+            interaction_id=question.interaction_id, resolution="cancelled", principal=active.cancelled_by, reason=why
+        )
         drafts.append(Draft(f"{question.interaction_id}/closed", resolved, turn_id=active.turn_id))
     return drafts
 

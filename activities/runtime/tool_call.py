@@ -162,4 +162,4 @@ def _finish(
 
 
 def _base(attempt: Attempt, call: CallOperation) -> dict[str, Any]:
-    return {**attempt.named, "ordinal": call.ordinal, "call_id": call.call_id}
+    return {**attempt.named, "ordinal": call.ordinal, "call_id": call.call_id, "name": call.name}

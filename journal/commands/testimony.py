@@ -81,11 +81,13 @@ class Ask:
 class FinishTool(Testimony):
     """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran.
 
-    `ops` change the thread's state together with the result; `asks` goes with the outcome `deferred`.
+    `ops` change the thread's state together with the result; `asks` goes with the outcome `deferred`. `name` is the
+    tool's, for a result that comes when the journal has left the call behind.
     """
 
     call_id: str
     outcome: ToolOutcome
+    name: str = ""
     output: tuple[Text | Media, ...] = ()
     duration_ms: int = 0
     effect_unknown: bool = False

@@ -36,9 +36,11 @@ from turnwright.journal.permissions.call import CallSeen
 from turnwright.journal.permissions.change import PermissionChange, changed
 from turnwright.journal.permissions.evaluate import forbidden
 from turnwright.journal.permissions.facts import CallFacts
+from turnwright.journal.permissions.globs import glob_matches
 from turnwright.journal.permissions.rules import parse_rule
-from turnwright.journal.permissions.suggest import suggestions
+from turnwright.journal.permissions.suggest import may_cover, suggestions
 from turnwright.journal.spending import budgets, spent, still_over
+from turnwright.journal.state_parts import Rule
 from turnwright.journal.turn_status import TurnStatus
 
 DENIED_TEXT = "The user chose not to run this call."
@@ -145,14 +147,14 @@ def _approve(given: Answered) -> Meaning:
 
 def _deny(given: Answered) -> Meaning:
     call, answer = given.call, given.command.answer
-    wrong = _unknown_fields(answer, "message", "always")
+    wrong = _unknown_fields(answer, "message", "always") or _no_words(answer)
     if wrong is not None or call is None:
         return wrong or NO_CALL
     rule = _rule_for(given, call, "deny")
     if isinstance(rule, Rejection):
         return rule
     said = answer.get("message") or given.command.reason or DENIED_TEXT
-    return [_decided(given, call, "deny"), _finished(call, "denied", str(said)), *rule]
+    return [_decided(given, call, "deny"), _finished(call, "denied", said), *rule]
 
 
 def _decided(given: Answered, call: CallOperation, decision: str) -> ToolDecided:
@@ -199,7 +201,7 @@ def _rule_for(given: Answered, call: CallOperation, kind: str) -> list[Payload] 
     if always is not True and not isinstance(always, str):
         return Rejection("bad_rule", "always is true, or the rule as text, such as refund(amount=1*)")
     command = given.command
-    if kind == "allow" and given.asked.get("why") not in (None, "default"):
+    if kind == "allow" and given.asked.get("why") not in (None, "default", "paths"):
         return Rejection("bad_rule", f"no allow rule would be heard: {given.asked['why']} comes before it and asks")
     text = _suggested(given, call, kind) if always is True else always
     if text is None:
@@ -208,10 +210,20 @@ def _rule_for(given: Answered, call: CallOperation, kind: str) -> list[Payload] 
         )
     try:
         rule = parse_rule(text, source=f"person:{command.principal}")
+        if always is not True and not _is_about_it(given, call, rule, granting=kind == "allow"):
+            return Rejection("bad_rule", f"the rule {text} does not cover this call; say one that does")
         permissions = changed(given.context.control.permissions, PermissionChange(add=((kind, rule),)))  # type: ignore[arg-type]
     except InvalidInput as error:
         return Rejection("bad_rule", str(error))
     return [PermissionsChanged(permissions=permissions, principal=command.principal, reason=command.reason)]
+
+
+def _is_about_it(given: Answered, call: CallOperation, rule: Rule, *, granting: bool) -> bool:
+    """Whether the rule is about the call as it will run; where nobody knows, as with an erased question, it may be."""
+    edited = given.command.answer.get("arguments")
+    if edited is None and "arguments" not in given.asked:
+        return glob_matches(rule.tool, call.name, broad=True)
+    return may_cover(rule, _approved(given, call, edited), given.context.control.permissions, granting=granting)
 
 
 def _suggested(given: Answered, call: CallOperation, kind: str) -> str | None:
@@ -242,8 +254,9 @@ def _answer(given: Answered) -> Meaning:
 
 
 def _decline(given: Answered) -> Meaning:
-    said = given.command.answer.get("message") or given.command.reason or DECLINED_TEXT
-    return _result(given, "denied", str(said))
+    answer = given.command.answer
+    said = answer.get("message") or given.command.reason or DECLINED_TEXT
+    return _unknown_fields(answer, "message") or _no_words(answer) or _result(given, "denied", said)
 
 
 def _delivered(given: Answered) -> Meaning:
@@ -288,7 +301,7 @@ def _raise_budget(given: Answered) -> Meaning:
         return Rejection("invalid_budget", f"{'.'.join(map(str, first['loc'])) or 'budget'}: {first['msg']}")
     over = still_over(given.question, budget, spent(given.context.control, given.context.facts, scope))
     if over:
-        return Rejection("still_over_budget", f"more than that is used already: {', '.join(over)}")
+        return Rejection("still_over_budget", f"that much or more is used already: {', '.join(over)}")
     who = {"principal": given.command.principal, "reason": given.command.reason}
     return [BudgetChanged(scope=scope, budget=budget, **who)]  # type: ignore[arg-type]
 
@@ -323,6 +336,12 @@ def _unknown_fields(answer: Mapping[str, Any], *known: str) -> Rejection | None:
     if not unknown:
         return None
     return Rejection("bad_answer", f"unknown in the answer: {', '.join(unknown)}; it may have {', '.join(known)}")
+
+
+def _no_words(answer: Mapping[str, Any]) -> Rejection | None:
+    """What is wrong with the words the model is to be told, if any are given."""
+    said = answer.get("message")
+    return None if said is None or isinstance(said, str) else Rejection("bad_answer", "message is a text")
 
 
 def _finished(call: CallOperation, outcome: str, text: str) -> ToolFinished:

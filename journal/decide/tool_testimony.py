@@ -87,7 +87,7 @@ def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: A
         arguments_digest=call.digest,
         asked={"tool": call.name, "call_id": call.call_id} | ask.asked,
         deadline_us=context.facts.due_us(ask.deadline_s),
-        on_expiry=ask.on_expiry,
+        on_expiry=ask.on_expiry or (None if ask.deadline_s is None else "expired"),
     )
     return [finished, *_caused(finished, [question], 0)]
 
@@ -163,7 +163,7 @@ def _answers_question(active: ActiveTurn, call: CallOperation, finished: Draft) 
 def _late(call: CallOperation | None, command: FinishTool) -> Draft:
     payload = ToolLate(
         call_id=command.call_id,
-        name="" if call is None else call.name,
+        name=command.name if call is None else call.name,
         ordinal=command.ordinal,
         outcome=command.outcome,
         output=command.output,

@@ -9,14 +9,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.call import CallSeen
-from turnwright.journal.permissions.globs import literal
-from turnwright.journal.permissions.patterns import matches
-from turnwright.journal.permissions.rules import parse_rule
+from turnwright.journal.permissions.globs import glob_matches, literal
+from turnwright.journal.permissions.patterns import heeds_paths, matches
+from turnwright.journal.permissions.rules import parse_rule, read_pattern
 from turnwright.journal.permissions.shell import WRAPPERS, Words, plain_commands, program_of
+from turnwright.journal.state_parts import PermissionState, Rule
 
 SUGGESTIONS_MAX: Final = 5
 VALUE_CHARACTERS_MAX: Final = 80
@@ -35,6 +37,25 @@ def suggestions(call: CallSeen, directories: tuple[str, ...] | None = None) -> t
     texts = (*_named(call), *_prefixes(call), *_folders(call, places), call.tool)
     allowing = (text for text in dict.fromkeys(texts) if _allows(text, call, places))
     return tuple(allowing)[:SUGGESTIONS_MAX]
+
+
+def may_cover(rule: Rule, call: CallSeen, permissions: PermissionState, *, granting: bool) -> bool:
+    """Whether a rule that a person adds for a call is about it, as far as can be told without a worker.
+
+    Where a path leads, and what the tool takes for an argument that is left out, is not known here: then it may be.
+    """
+    directories = permissions.working_directories
+    if not granting or heeds_paths(rule, call):
+        return _left_out(rule, call) or matches(rule, call, granting=False, directories=directories)
+    return _left_out(rule, call) or matches(rule, replace(call, paths=()), granting=True, directories=directories)
+
+
+def _left_out(rule: Rule, call: CallSeen) -> bool:
+    """Whether the rule is about an argument of this tool that the model left out."""
+    if rule.pattern is None or not glob_matches(rule.tool, call.tool, broad=True):
+        return False
+    pattern = read_pattern(rule.pattern)
+    return pattern.kind == "argument" and pattern.parts[0] not in call.arguments
 
 
 def _allows(text: str, call: CallSeen, directories: tuple[str, ...]) -> bool:

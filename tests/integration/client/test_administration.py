@@ -85,6 +85,10 @@ async def test_a_trusted_caller_settles_what_the_work_is_and_what_was_checked(se
     assert [(r.state, r.settled_by, r.reason) for r in tasks.requirements] == [("rejected", "ann", "not needed")]
     assert [(v.passed, v.summary, v.by) for v in tasks.verifications] == [(True, "all green", "ci")]
     assert await code_of(thread.decide_requirement("none", "confirmed")) == "refused"
+    with pytest.raises(InvalidInput, match="verdict"):
+        await thread.decide_requirement(requirement.id, "proposed")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="verdict"):
+        await thread.decide_objective("proposed")  # type: ignore[arg-type]
     assert (await thread.deactivate_groups("none")).status == "accepted"
     changes = [e.payload for e in await thread.history() if isinstance(e.payload, TasksChanged)]
     assert [change.principal for change in changes[:3]] == ["ann", "ci", "ann"]

@@ -7,6 +7,7 @@ from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Budget, Client, CommandRejected, NotFound, Question, Session, Turn, TurnFailed
 from turnwright.journal.commands import Ask
 from turnwright.journal.entries import Entry, InteractionResolved, ToolDecided, ToolFinished
+from turnwright.journal.messages import Text
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
@@ -121,6 +122,17 @@ async def test_a_result_is_delivered_from_outside(client: Client, session: Sessi
     assert isinstance(finished, ToolFinished)
     assert finished.outcome == ("error" if failed else "success")
     assert '"paid"' in str(finished.output)
+
+
+@pytest.mark.parametrize(("output", "text"), [((), ""), ((None,), "null"), (("",), "")])
+async def test_nothing_is_delivered_as_nothing_and_null_as_null(
+    client: Client, session: Session, hands: Hands, output: tuple[str | None, ...], text: str
+) -> None:
+    turn = await deferred(session, hands, Ask("external", {}))
+    await client.deliver((await asked(turn)).interaction_id, *output)
+    finished = (await last(session, ToolFinished)).payload
+    assert isinstance(finished, ToolFinished)
+    assert [block.text for block in finished.output if isinstance(block, Text)] == [text]
 
 
 async def over_budget(session: Session, hands: Hands, budget: Budget | None) -> Turn:

@@ -189,7 +189,33 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("approve", {"always": "no rule ("}, "bad_rule"),
     ("approve", {"always": 5}, "bad_rule"),
     ("deny", {"always": {"tool": "refund"}}, "bad_rule"),
+    ("approve", {"always": "refnud(amount=7)"}, "bad_rule"),
+    ("approve", {"always": "refund(amount=8)"}, "bad_rule"),
+    ("approve", {"always": "refund(amount=7)", "arguments": {"amount": 8}}, "bad_rule"),
+    ("approve", {"always": "refund(prefix:ls)"}, "bad_rule"),
+    ("deny", {"always": "refnud(amount=7)"}, "bad_rule"),
+    ("deny", {"always": "refund(amount=8)"}, "bad_rule"),
+    ("deny", {"message": {"text": "no"}}, "bad_answer"),
+    ("deny", {"message": 5}, "bad_answer"),
 ]
+
+
+@pytest.mark.parametrize("kind", ["approve", "deny"])
+@pytest.mark.parametrize("text", ["*", "refund", "re*(amount=?)", "refund(amount=7)", "refund(currency=EUR)"])
+def test_a_rule_of_ones_own_covers_the_call_or_what_the_model_left_out_of_it(kind: str, text: str) -> None:
+    scene = asked()
+    must(scene.respond(kind, always=text))
+    permissions = scene.machine.control.permissions
+    assert texts(permissions.allow if kind == "approve" else permissions.deny) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("edit(path:src/**)", None), ("*", None), ("edit(path:docs/**)", "bad_rule")]
+)
+def test_a_rule_about_paths_is_taken_if_it_may_cover_the_call_wherever_these_lead(text: str, code: str | None) -> None:
+    scene = asked(call("edit", path="src/a.py"))
+    step = scene.respond("approve", always=text, arguments={"path": "src/b.py"})
+    assert (None if step.rejection is None else step.rejection.code) == code
 
 
 @pytest.mark.parametrize(("resolution", "answer", "code"), BAD)

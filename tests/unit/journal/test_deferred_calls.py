@@ -67,6 +67,9 @@ def test_a_person_may_decline_to_answer_a_form() -> None:
     [
         ("succeeded", {"output": "tracked as 17"}, "success", "tracked as 17"),
         ("succeeded", {"output": {"tracking": 17}}, "success", '{"tracking":17}'),
+        ("succeeded", {"output": None}, "success", "null"),
+        ("succeeded", {"output": ""}, "success", ""),
+        ("failed", {"output": ""}, "error", "What was waited for outside failed."),
         ("failed", {"output": "no such parcel"}, "error", "no such parcel"),
         ("failed", {}, "error", "What was waited for outside failed."),
     ],
@@ -86,6 +89,8 @@ BAD: list[tuple[str, str, dict[str, Any], str]] = [
     ("form", "answer", {}, "invalid_answer"),
     ("form", "approve", {}, "bad_answer"),
     ("form", "succeeded", {}, "bad_answer"),
+    ("form", "decline", {"message": {"text": "no"}}, "bad_answer"),
+    ("form", "decline", {"why": "no"}, "bad_answer"),
     ("external", "answer", {"size": "M"}, "bad_answer"),
     ("external", "succeeded", {"result": "x"}, "bad_answer"),
     ("external", "failed", {"result": "x"}, "bad_answer"),
@@ -172,6 +177,8 @@ def test_a_cancel_closes_the_question_and_the_call_and_knows_that_nothing_runs(n
     scene.deferred(name=name)
     step = must(scene.cancel())
     assert step.types == ["turn.cancel_requested", "tool.finished", "interaction.resolved", "turn.cancelled"]
+    (question,) = scene.machine.questions.values()
+    assert (question.state, question.principal) == ("cancelled", "local")
     assert scene.results == [(name, "interrupted")]
     assert scene.status.message is None
     scene.thinking()

@@ -166,6 +166,7 @@ def test_a_question_of_a_tool_that_expires_is_an_error_of_its_call(kind: str) ->
     must(scene.start(call_id))
     must(scene.ask(call_id, "form" if kind == "form" else "external", deadline_s=60))
     asked = scene.questions[0].interaction_id
+    assert scene.machine.asked[asked].on_expiry == "expired"
     scene.wait(61)
     step = scene.respond("answer" if kind == "form" else "succeeded", question=asked)
     assert refused(step) == "expired"

@@ -248,7 +248,10 @@ def test_a_result_for_a_call_of_an_earlier_step_is_late() -> None:
     scene, call_id = started("read")
     must(scene.finish(call_id))
     must(scene.request())
-    assert must(scene.finish(call_id, ordinal=2, step=1)).types == ["tool.late"]
+    late = must(scene.finish(call_id, ordinal=2, step=1, name="read"))
+    assert late.types == ["tool.late"]
+    assert isinstance(late.decided[0].payload, ToolLate)
+    assert late.decided[0].payload.name == "read"
 
 
 def test_a_tool_the_agent_does_not_have_is_an_error_the_model_sees_and_the_turn_goes_on() -> None:
