@@ -127,6 +127,10 @@ class Driver(Protocol):
         """Run it read-only on one snapshot."""
         ...
 
+    async def scrub(self) -> None:
+        """See that what was just erased is gone from the store's files too, as far as that is in its power."""
+        ...
+
     def watch(self, keys: Collection[str] | None = None) -> Subscription:
         """Watch for commits, of this and other processes, that touch one of `keys` (None: any)."""
         ...

@@ -109,6 +109,7 @@ class Journal:
             self._forget_session(key)
         if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
             self.forget(key)
+            await self.driver.scrub()
         return done.receipt
 
     async def _carry_out(self, key: ThreadKey | SessionKey, script: Callable[[], Script[Done]]) -> Done:

@@ -43,6 +43,7 @@ async def delete_session(journal: Journal, key: SessionKey, command: DeleteSessi
     row = await journal.driver.read(partial(first, "find_session", key.canonical))
     while row is not None and not await journal.driver.write(partial(erase_some, row[0])):
         pass
+    await journal.driver.scrub()
     tombstone = await read_tombstone(journal, key)
     return Deleted(receipt, {JOURNAL: {} if tombstone is None else tombstone.counts})
 
@@ -83,4 +84,6 @@ async def finish_deletions(driver: Driver, pieces: int) -> int:
         if len(found) < SESSIONS_FINISHED_MAX:
             break
         after = found[-1]
+    if done:
+        await driver.scrub()
     return done

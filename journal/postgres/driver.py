@@ -123,6 +123,9 @@ class PostgresDriver:
         """Watch for commits."""
         return Watch(self._watchers, None if keys is None else {topic(key) for key in keys})
 
+    async def scrub(self) -> None:
+        """Nothing: the server keeps what was erased until it vacuums, and in the logs and backups it makes."""
+
     async def hold_presence(self, presence_id: str, info: Mapping[str, Any], *, lease_s: float) -> ServerHold:
         """Appear to others."""
         return await self._holds.hold_presence(presence_id, info, lease_s)

@@ -2,7 +2,8 @@
 
 Rule: every connection of a process comes from here. `synchronous=FULL` because NORMAL loses acknowledged
 commits in a power cut; readers never write and never checkpoint, so that only who holds the write lock
-does (libraries up to 3.51.2 can corrupt a file when two connections reset the log at once).
+does (libraries up to 3.51.2 can corrupt a file when two connections reset the log at once). What is deleted gives
+way to zeros (`secure_delete`): content that was erased stood in free pages of the file for ever.
 """
 
 import sqlite3
@@ -17,7 +18,7 @@ READER_BUSY_TIMEOUT_S = 5.0
 CACHED_STATEMENTS = 256
 
 _PRAGMAS = """
-    PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;
+    PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;
     PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF
 """
 _ACCESS = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
@@ -63,6 +64,20 @@ def open_reader(path: Path) -> sqlite3.Connection:
         connection.close()
         raise translated(error, path) from error
     return connection
+
+
+def truncate_log(connection: sqlite3.Connection) -> bool:
+    """Move the log into the file and cut it off; False while a reader still needs it, who is not waited for.
+
+    Only under the write lock.
+    """
+    (patience_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
+    return not busy
 
 
 def translated(error: sqlite3.Error, path: Path, statement: str | None = None) -> StoreError:

@@ -5,6 +5,7 @@ started it. `<journal>-locks/` is part of the journal: move it with the file, ne
 """
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from turnwright.journal.driver import Hook, Presence
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.script import Liveness, Script
-from turnwright.journal.sqlite.connection import check_library, open_writer
+from turnwright.journal.sqlite.connection import check_library, open_writer, truncate_log
 from turnwright.journal.sqlite.holds import FileHold, Holds
 from turnwright.journal.sqlite.locks import WriteLock
 from turnwright.journal.sqlite.migrating import migrate, schema_version
@@ -27,6 +28,8 @@ from turnwright.journal.watchers import Watch, Watchers
 T = TypeVar("T")
 LOCK_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 10.0
+LOG_TRIES_MAX = 5
+LOG_TRY_INTERVAL_S = 0.1
 
 log = structlog.get_logger(__name__)
 
@@ -127,6 +130,15 @@ class SqliteDriver:
         """Run it on the writing connection under the write lock, outside any transaction (maintenance)."""
         result: T = await self._submit(Job(self._future(), task=task))
         return result
+
+    async def scrub(self) -> None:
+        """Cut the write-ahead log off, where the pages stand as they were before; readers are waited for a moment."""
+        for _ in range(LOG_TRIES_MAX):
+            with contextlib.suppress(sqlite3.Error, StoreError):
+                if await self.run_task(lambda runner: truncate_log(runner.connection)):
+                    return
+            await asyncio.sleep(LOG_TRY_INTERVAL_S)
+        log.warning("erased_content_in_log", path=str(self.path), why="somebody reads on an old snapshot")
 
     def committed(self, jobs: list[Job]) -> None:
         """Called by the writer: wake who watches, then answer who wrote."""
