@@ -40,13 +40,22 @@ async def hang(ctx: ToolContext) -> str:
     return "done"
 
 
+@tool(effect="idempotent")
+async def hang_on() -> str:
+    """Hang, however often it is called."""
+    await asyncio.sleep(FOR_EVER_S)
+    return "done"
+
+
 def _call(page: int) -> Call:
     return Call(call=(CallSpec(name="fetch", arguments={"page": page}),))
 
 
 def _agent(played: Script) -> Agent:
     limits = Limits(max_steps=max(STEPS) + 1)
-    return Agent(played.name, played.model, tools=[fetch, hang], limits=limits, permissions=Permissions(mode="bypass"))
+    return Agent(
+        played.name, played.model, tools=[fetch, hang, hang_on], limits=limits, permissions=Permissions(mode="bypass")
+    )
 
 
 def steps_agent(steps: int) -> str:
@@ -58,10 +67,11 @@ TURN: Final = script("one-tool", _call(1), Say(say="It is done."))
 SILENT: Final = script("silent-once", Silent(silent=True, times=1), Say(say="It is done."))
 AT_ONCE: Final = script("at-once", Say(say="It is done."))
 STILL: Final = script("silent", Silent(silent=True, times=1_000), Say(say="It is done."))
+HANGING: Final = script("hangs", Call(call=(CallSpec(name="hang_on"),)), Say(say="It is done."))
 ACTING: Final = script("hangs-once", Call(call=(CallSpec(name="hang"),)), Say(say="It is done."))
 WAITING: Final = script(
     "asked-to-wait", Fail(fail="rate_limited", retry_after_s=WAIT_S, times=1), Say(say="It is done.")
 )
 LONG: Final = tuple(script(steps_agent(n), *(_call(i) for i in range(n)), Say(say="It is done.")) for n in STEPS)
 
-registry: Final = Registry(_agent(played) for played in (TURN, AT_ONCE, SILENT, STILL, ACTING, WAITING, *LONG))
+registry: Final = Registry(_agent(played) for played in (TURN, AT_ONCE, SILENT, STILL, HANGING, ACTING, WAITING, *LONG))

@@ -1,85 +1,115 @@
-"""How long each of 200 turns stands still when the worker that carries them out is killed (SIGKILL) while a second one
-is idle on the queue, until its next attempt; against 200 plain Temporal workflows on workers with default settings,
-whose activities have a heartbeat timeout of 10 s.
+"""How long turns stand still when their worker dies (SIGKILL) among 200 that are active, while a second one is idle on
+the queue; against as many plain Temporal workflows on workers with default settings, whose activities have a heartbeat
+timeout of 10 s.
 
-All of them are in a silent model call. Every kill leaves all turns to the other worker, and a new one takes the
-place of the killed. Both kinds of workers may run 400 activities at a time. The peer is killed a few times only.
+Half of them are in a silent model call, half in a tool call that hangs, and every kill leaves them to the other
+worker. Beside them one turn waits, as a provider asked, and its worker is the one that is killed, just before the
+wait is over: counted from its end, the others from the kill. In a local activity: a third worker kills itself in
+the first claim of a turn. Workers may run 400 activities at a time. The peer is killed a few times only.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from temporalio.client import Client as TemporalClient
 
-from benchmarks.agents import STILL
+from benchmarks.agents import HANGING, STILL
 from benchmarks.bare_worker import ACTIVITIES_MAX, BareCalling
 from benchmarks.bench import Bench
-from benchmarks.figures import Section, with_worst
+from benchmarks.figures import Figure, Section, with_worst
+from benchmarks.fleet import Fleet
 from benchmarks.stack import bare_workers, client_of, our_workers, temporal_server
-from benchmarks.stores import sqlite_store
-from benchmarks.victims import Ours, Theirs
-from benchmarks.workers_seen import who_calls
+from benchmarks.stores import Store, sqlite_store
+from benchmarks.victims import Ours, Theirs, begun_again
+from benchmarks.workers_seen import AnyHandle, who_calls
 from turnwright.client.turn import Turn
-from turnwright.journal.entries import ModelRequested
+from turnwright.journal.entries import ModelRequested, ToolStarted
 
 TURNS = 200
 KILLS = 30
 THEIR_KILLS = 3
 AT_ONCE = 400
-POLL_S = 0.2
+QUEUE = "crowd"
 ALL_TAKEN_S_MAX = 120
-PEER = "bare workflows, default settings"
+PEER = "bare workflows in activities, default settings"
+IDLE, CALLING, ACTING, DECIDING = "idle", "in model calls", "in tool calls", "in a local activity"
 
 
 async def run(bench: Bench) -> Section:
     """Measure on SQLite."""
     turns, kills, their_kills = (20, 3, 1) if bench.quick else (TURNS, KILLS, THEIR_KILLS)
     async with temporal_server(bench.folder) as temporal:
-        ours = await _ours(bench, temporal, turns, kills)
+        async with sqlite_store(bench.folder) as store:
+            ours = await _ours(bench, temporal, store, turns, kills)
         theirs = await _theirs(bench, temporal, turns, their_kills)
-    what = f"killed with {turns} turns in model calls"
-    return Section("Takeover of many turns", (__doc__ or "").strip(), with_worst(what, ours, PEER, theirs))
+    figures: list[Figure] = []
+    for case, taken in ours.items():
+        figures += with_worst(f"killed {case}, {turns} turns active", tuple(taken), PEER, theirs)
+    return Section("Takeover among many turns", (__doc__ or "").strip(), tuple(figures))
 
 
-async def _ours(bench: Bench, temporal: TemporalClient, turns: int, kills: int) -> tuple[float, ...]:
+@dataclass(slots=True)
+class _Member:
+    """A turn of the crowd and how many attempts it has had."""
+
+    turn: Turn
+    workflow: AnyHandle
+    kind: type
+    attempts: int = 0
+
+    async def next_attempt(self) -> float:
+        """The time of day of the next one, once it is there."""
+        self.attempts += 1
+        seen = 0
+        async with asyncio.timeout(ALL_TAKEN_S_MAX):
+            async for entry in self.turn.events():
+                seen += isinstance(entry.payload, self.kind)
+                if seen == self.attempts:
+                    return entry.at_us / 1_000_000
+        raise AssertionError(f"{self.turn} has ended")
+
+
+async def _ours(bench: Bench, temporal: TemporalClient, store: Store, turns: int, kills: int) -> dict[str, list[float]]:
     env = {"TURNWRIGHT_MAX_CONCURRENT_ACTIVITIES": str(AT_ONCE)}
-    taken: list[float] = []
-    async with (
-        sqlite_store(bench.folder) as store,
-        our_workers(temporal, store, "crowd", bench.folder, 2, env) as fleet,
-    ):
-        victims = Ours(temporal, client_of(temporal, store.journal, "crowd"), await store.journal.journal_id())
-        begun = [await victims.begin(STILL.name) for _ in range(turns)]
-        attempts = [await _attempts(turn, 1) for turn, _ in begun]
+    taken: dict[str, list[float]] = {IDLE: [], CALLING: [], ACTING: [], DECIDING: []}
+    victims = Ours(temporal, client_of(temporal, store.journal, QUEUE), await store.journal.journal_id())
+    async with our_workers(temporal, store, QUEUE, bench.folder, 2, env) as fleet:
+        crowd = [await _join(victims, number) for number in range(turns)]
+        for member in crowd:
+            await member.next_attempt()
         for _ in range(kills):
-            identities = [await who_calls(workflow) for _, workflow in begun]
-            killed_s = await fleet.kill(identities[0])
-            struck = [n for n, identity in enumerate(identities) if identity == identities[0]]
-            for n in struck:
-                attempts[n] = await _attempts(begun[n][0], len(attempts[n]) + 1)
-            taken += [attempts[n][-1] - killed_s for n in struck]
+            await _kill(victims, fleet, crowd, taken)
             await fleet.fill()
-    return tuple(taken)
+        async with our_workers(temporal, store, QUEUE, bench.folder, 1, env | dict(victims.suicidal)) as doomed:
+            for _ in range(kills):
+                taken[DECIDING].append(await victims.deciding(doomed))
+                await doomed.fill()
+    return taken
 
 
-async def _attempts(turn: Turn, count: int) -> list[float]:
-    """The times of day of the turn's attempts, once there are so many."""
-    async with asyncio.timeout(ALL_TAKEN_S_MAX):
-        found: list[float] = []
-        async for entry in turn.events():
-            if isinstance(entry.payload, ModelRequested):
-                found.append(entry.at_us / 1_000_000)
-            if len(found) == count:
-                return found
-    raise AssertionError(f"{turn} has ended")
+async def _join(victims: Ours, number: int) -> _Member:
+    agent, kind = ((STILL, ModelRequested), (HANGING, ToolStarted))[number % 2]
+    return _Member(*await victims.begin(agent.name), kind)
+
+
+async def _kill(victims: Ours, fleet: Fleet, crowd: list[_Member], taken: dict[str, list[float]]) -> None:
+    identities = [await who_calls(member.workflow) for member in crowd]
+    waiting, identity, due_s = await victims.waits()
+    killed_s = await fleet.kill(identity)
+    struck = [member for member, whose in zip(crowd, identities, strict=True) if whose == identity]
+    taken[IDLE].append(await begun_again(waiting) - due_s)
+    for member in struck:
+        case = CALLING if member.kind is ModelRequested else ACTING
+        taken[case].append(await member.next_attempt() - killed_s)
 
 
 async def _theirs(bench: Bench, temporal: TemporalClient, turns: int, kills: int) -> tuple[float, ...]:
     taken: list[float] = []
-    env = {ACTIVITIES_MAX: str(AT_ONCE)}
-    victims = Theirs(temporal, "bare-crowd", bench.folder)
-    async with bare_workers(temporal, "bare-crowd", bench.folder, 2, env) as fleet:
+    queue, env = f"bare-{QUEUE}", {ACTIVITIES_MAX: str(AT_ONCE)}
+    victims = Theirs(temporal, queue, bench.folder)
+    async with bare_workers(temporal, queue, bench.folder, 2, env) as fleet:
         for _ in range(kills):
             begun = [await victims.start(BareCalling) for _ in range(turns)]
             identities = [await who_calls(workflow) for workflow in begun]

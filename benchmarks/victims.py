@@ -61,11 +61,15 @@ class Ours:
 
     async def idle(self, fleet: Fleet) -> float:
         """The provider asked to wait."""
-        turn, workflow = await self.begin(WAITING.name)
-        await entry_of(turn, lambda entry: isinstance(entry.payload, ModelFailed))
-        identity, due_s = await who_waits(workflow)
+        turn, identity, due_s = await self.waits()
         await fleet.kill(identity)
         return await begun_again(turn) - due_s
+
+    async def waits(self) -> tuple[Turn, str, float]:
+        """A turn that waits, who holds it, and when the wait is over, which is in a moment."""
+        turn, workflow = await self.begin(WAITING.name)
+        await entry_of(turn, lambda entry: isinstance(entry.payload, ModelFailed))
+        return turn, *await who_waits(workflow)
 
     async def calling(self, fleet: Fleet) -> float:
         """The model is silent, the first time."""

@@ -125,11 +125,13 @@ class TemporalRouser:
         return dict(zip(names, found, strict=True))
 
     async def _wake(self, suspect: Suspect) -> tuple[Step, ...]:
-        workflows = self._workflow_ids(suspect)
-        await asyncio.gather(*(self._reset_sticky(workflow_id) for workflow_id in workflows))
-        if suspect.turn_id is not None:
-            await self.waker.nudge_turn(suspect.key, suspect.turn_id)
-        await self.waker.thread(suspect.key)
+        """The turn alone, at first: its thread would only wake it once more, which costs as much as the rest."""
+        *turn, thread = self._workflow_ids(suspect)
+        await asyncio.gather(*map(self._reset_sticky, turn))
+        runs = suspect.turn_id is not None and await self.waker.nudge_turn(suspect.key, suspect.turn_id)
+        if not runs or suspect.wakes > 1 or suspect.why == "cancelled":
+            await self._reset_sticky(thread)
+            await self.waker.thread(suspect.key)
         return ("woken",)
 
     async def _unwedge(self, suspect: Suspect) -> list[Step]:

@@ -96,14 +96,16 @@ class Waker:
         )
         await self._signal_with_start(session)
 
-    async def nudge_turn(self, key: ThreadKey, turn_id: str) -> None:
-        """Wake a turn's workflow only if one runs."""
+    async def nudge_turn(self, key: ThreadKey, turn_id: str) -> bool:
+        """Wake a turn's workflow only if one runs; whether it does."""
         handle = self.client.get_workflow_handle(turn_workflow_id(self.journal_id, key, turn_id))
         try:
             await handle.signal(WAKE, rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S))
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
+            return False
+        return True
 
     async def _signal_with_start(self, workflow: _Workflow, *, signal: str = WAKE, restart: bool = False) -> None:
         policy = WorkflowIDConflictPolicy.TERMINATE_EXISTING if restart else WorkflowIDConflictPolicy.UNSPECIFIED

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from tests.integration.worker import wedges
@@ -97,6 +98,20 @@ async def test_a_first_wake_up_wakes_the_thread_and_starts_nothing_else(client: 
     thread = await client.get_workflow_handle(thread_workflow_id("journal", KEY)).describe()
     assert thread.workflow_type == "Thread"
     assert [found.workflow_type async for found in client.list_workflows("WorkflowType = 'Turn'")] == []
+
+
+async def test_a_turn_whose_workflow_runs_is_woken_without_its_thread_once_and_with_it_later(
+    client: Client, rouser: TemporalRouser
+) -> None:
+    await start_turn(client, rouser)
+    thread = client.get_workflow_handle(thread_workflow_id("journal", KEY))
+    await rouser.rouse(suspect(wakes=1))
+    with pytest.raises(RPCError, match="not found"):
+        await thread.describe()
+    await rouser.rouse(suspect(wakes=2))
+    assert (await thread.describe()).workflow_type == "Thread"
+    events = (await turn_of(client).fetch_history()).events
+    assert sum(event.HasField("workflow_execution_signaled_event_attributes") for event in events) == 3
 
 
 async def test_after_two_useless_wake_ups_a_turn_that_is_gone_is_started_past_its_thread(
