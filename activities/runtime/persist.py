@@ -34,7 +34,7 @@ async def persist(commit: Callable[[], Awaitable[T]]) -> T:
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 
 
-async def quietly(waking: Awaitable[None]) -> None:
+async def quietly(waking: Awaitable[object]) -> None:
     """Wake somebody; a wake-up that is lost costs latency only, for the sweeper finds what it was about."""
     try:
         async with asyncio.timeout(WAKE_S_MAX):
