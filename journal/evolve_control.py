@@ -21,6 +21,7 @@ from turnwright.journal.control import (
 )
 from turnwright.journal.entries import (
     BudgetChanged,
+    ContextCleared,
     Entry,
     InputApplied,
     InputDiscarded,
@@ -202,6 +203,7 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     InputInjected: lambda c, _, __: {"injected": c.injected + 1},
     InputApplied: lambda _, __, ___: {"injected": 0},
     InputDiscarded: _discarded,
+    ContextCleared: lambda _, __, ___: _NOT_FAILED,
     ThreadImported: _imported,
     PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
     PlanChanged: lambda _, __, p: {"planning": p.plan.active},

@@ -119,7 +119,7 @@ def _finished(scene: Scene) -> Why:
     if status.phase == "failed":
         failed = scene.control.failed
         last = failed is not None and failed.turn_id == status.turn_id
-        why_not = "a later turn has started" if status.started_at_us else "it never started"
+        why_not = "a later turn has started or the context was cleared" if status.started_at_us else "it never started"
         text += "; `retry` puts it back at the head" if last else f"; {why_not}, so submit it anew"
     return Why("finished", f"{text}.", status.ended_at_us)
 

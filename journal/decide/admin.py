@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
@@ -96,7 +97,11 @@ def clear_context(context: Context, command: ClearContext) -> Decision:
     if refused is None and context.control.active is not None:
         # Its next request would begin without the message it works on.
         refused = Rejection("turn_active", "a turn is active; wait for its end, or cancel it")
-    return refused or recorded(command, ContextCleared(**_who(command)))
+    if refused is not None:
+        return refused
+    # Its retry would ask a model without the task, so it is forsaken with what it had not seen yet.
+    forsaken = forsake_failed(context.control, "the context was cleared")
+    return [*forsaken, *recorded(command, ContextCleared(**_who(command)))]
 
 
 def tool_groups(state: AgentState) -> frozenset[str]:

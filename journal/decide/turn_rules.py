@@ -85,7 +85,8 @@ def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
     if status.started_at_us is None:
         return Rejection("never_started", "the turn could not be queued and never started; submit the task anew")
     if control.active is not None or control.failed is None or control.failed.turn_id != status.turn_id:
-        return Rejection("later_turn_started", "a later turn has started since; submit the task anew")
+        since = "a later turn has started since, or the context was cleared"
+        return Rejection("later_turn_started", f"{since}; submit the task anew")
     if control.closed or context.session.closed:
         return Rejection("closed", "the thread or its session is closed")
     who = {"principal": command.principal, "reason": command.reason}

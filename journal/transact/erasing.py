@@ -20,15 +20,21 @@ from turnwright.journal.commands import EraseEntry, Receipt, Rejection
 from turnwright.journal.control import ActiveTurn, ThreadControl
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
+    ContextCleared,
     Draft,
     Entry,
     EntryErased,
+    InputApplied,
+    InputDiscarded,
+    InputInjected,
+    InputSteered,
     Payload,
     PermissionsChanged,
     PlanChanged,
     StateUpdated,
     ThreadForked,
     ThreadOpened,
+    TurnQueued,
 )
 from turnwright.journal.errors import JournalError
 from turnwright.journal.evolve_session import evolve_session
@@ -36,6 +42,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen, media_of
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.checkpoints import load_state
 from turnwright.journal.transact.commands import Done, Undo
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.reading import read_page
@@ -49,7 +56,11 @@ KEPT = {
     ThreadOpened.TYPE: "the thread cannot go on without its agent",
     ThreadForked.TYPE: "the thread cannot go on without its agent",
     PermissionsChanged.TYPE: "it holds on, and a call is judged by it",
+    InputApplied.TYPE: "it has no content, and a message that a model was told would wait for one again",
+    InputDiscarded.TYPE: "it has no content, and a message that was discarded would wait for a model again",
+    ContextCleared.TYPE: "the conversation would hold again what was cleared",
 }
+INPUTS = frozenset({TurnQueued.TYPE, InputSteered.TYPE, InputInjected.TYPE})
 PLANS = frozenset({PlanChanged.TYPE, StateUpdated.TYPE})
 WORDS = ("title", "message", "reason", "cancel_reason")
 F = TypeVar("F", bound=Frozen)
@@ -82,6 +93,8 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
     kept = KEPT.get(content.type)
     if row.control.planning and content.type in PLANS:
         kept = "a plan is active, and would be so without the agent knowing it; leave the plan first"
+    if content.type in INPUTS and content.stored is not None and (yield from _waits(row, command.seq)):
+        kept = "no model has been told it yet, and its turn would run without it; cancel that first, or wait"
     if kept is not None:
         return rejected(command, Rejection("not_erasable", f"{content.type} is kept: {kept}"))
     seq = row.seq
@@ -104,6 +117,15 @@ def erase_command(key: ThreadKey, command: EraseEntry) -> Script[Done]:
     if receipt.status == "rejected":
         raise Undo(receipt)
     return Done(receipt)
+
+
+def _waits(row: ThreadRow, seq: int) -> Script[bool]:
+    """Whether that entry's message waits for a model; of a thread that nobody can read nothing does."""
+    try:
+        state = yield from load_state(row.key)
+    except JournalError:
+        return False
+    return any(message.seq == seq for message in state.inbox)
 
 
 def _content(found: Row) -> _Content:

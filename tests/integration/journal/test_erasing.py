@@ -27,7 +27,7 @@ from turnwright.journal.permissions.change import PermissionChange
 from turnwright.journal.state_ops import EnterPlan, LeavePlan
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import verify
-from turnwright.journal.transact.erasing import erase_entry
+from turnwright.journal.transact.erasing import KEPT, erase_entry
 
 LARGE = "secret " * 60_000
 OTHER = ThreadKey("t", None, "agent", "s", "other")
@@ -132,7 +132,7 @@ async def test_nothing_that_was_erased_stands_anywhere_else_nor_in_what_other_pr
     assert len(await stored("secret")) > 3
     for key in (KEY, SESSION.log):
         for entry in await journal.entries(key):
-            if entry.type != "thread.opened":
+            if entry.type not in KEPT:
                 assert (await erase(journal, entry.seq, f"erase {entry.seq}", key)).status == "accepted"
     assert await stored("secret") == set()
     assert "secret" not in str(await other.state(KEY))
@@ -154,7 +154,7 @@ async def test_what_was_said_of_another_turn_in_the_same_words_stays(played: Pla
 
 async def test_an_erasure_is_a_request_like_any_other(played: Played) -> None:
     turn = await played.submit("one")
-    await played.claim(turn)
+    await played.ask(turn, await played.claim(turn))
     assert (await erase(played.journal, 1, "one")).code == "request_id_reused"
     first = await erase(played.journal, 1)
     again = await erase(played.journal, 1)
@@ -183,10 +183,25 @@ async def test_what_holds_is_erased_only_once_it_does_not_hold_any_more(played: 
     assert (state.permissions, state.plan.active) == (row.control.permissions, row.control.planning)
 
 
-@pytest.mark.parametrize("kind", ["thread.opened", "entry.erased"])
+@pytest.mark.parametrize("kind", ["thread.opened", "entry.erased", "input.applied"])
 async def test_what_the_journal_cannot_do_without_is_not_erased(played: Played, kind: str) -> None:
     turn = await played.submit("one")
-    await played.claim(turn)
+    await played.ask(turn, await played.claim(turn))
     await erase(played.journal, 1)
     [seq] = [entry.seq for entry in await played.journal.entries(KEY) if entry.type == kind]
     assert (await erase(played.journal, seq, "again")).code == "not_erasable"
+
+
+async def test_a_task_is_erased_once_a_model_was_told_it_or_its_turn_is_over(played: Played) -> None:
+    journal = played.journal
+    turns = [await played.submit("one"), await played.submit("two")]
+    epoch = await played.claim(turns[0])
+    tasks = [entry.seq for entry in await journal.entries(KEY) if entry.type == "turn.queued"]
+    for seq in tasks:
+        assert (await erase(journal, seq, f"too soon {seq}")).code == "not_erasable"
+    await played.ask(turns[0], epoch)
+    await played.execute(KEY, CancelTurn(request_id="cancel", turn_id=turns[1]))
+    for seq in tasks:
+        assert (await erase(journal, seq, f"now {seq}")).status == "accepted"
+    assert (await journal.state(KEY)).inbox == ()
+    assert await proven(journal)

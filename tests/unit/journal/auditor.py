@@ -186,6 +186,10 @@ def _retried(audit: Auditor, entry: Entry, _: e.TurnRetried) -> None:
     audit.retriable = None
 
 
+def _cleared(audit: Auditor, _: Entry, __: e.ContextCleared) -> None:
+    audit.retriable = None
+
+
 def _opened(audit: Auditor, _: Entry, __: e.ThreadOpened) -> None:
     assert not audit.opened, "the thread was opened twice"
     audit.opened = True
@@ -363,6 +367,7 @@ _RULES: dict[type, Rule] = {
     e.TurnQueued: _queued,
     e.TurnStarted: _started,
     e.TurnRetried: _retried,
+    e.ContextCleared: _cleared,
     e.ThreadOpened: _opened,
     e.RunClaimed: _claimed,
     e.TurnCancelRequested: _cancel_requested,

@@ -169,6 +169,21 @@ def test_the_state_is_not_changed_under_a_running_turn(how: str, busy: bool) -> 
     assert scene.machine.state == before
 
 
+def test_a_failed_turn_whose_context_was_cleared_is_tried_no_more_for_its_task_is_gone() -> None:
+    scene = Scene().failed()
+    must(scene.clear())
+    assert refused(scene.retry()) == "later_turn_started"
+
+
+def test_what_a_failed_turn_had_not_shown_a_model_goes_with_the_context_that_is_cleared() -> None:
+    scene = Scene().thinking()
+    must(scene.steer("and this"))
+    must(scene.fail_model("invalid"))
+    assert scene.status.phase == "failed"
+    assert must(scene.clear()).types == ["input.discarded", "context.cleared"]
+    assert scene.machine.state.inbox == ()
+
+
 def test_the_state_may_be_updated_while_the_turn_is_paused_between_its_steps() -> None:
     scene = Scene().thinking()
     must(scene.pause())
