@@ -21,7 +21,9 @@ class Question:
 
     `asked` is what the journal says is asked; it is empty if that was erased, or in a list if it is `large`
     (`client.interaction` reads it). The properties read it. Times are microseconds since 1970 UTC by the store's
-    clock. `resolution` and `principal` say how and by whom it was settled.
+    clock. `resolution` and `principal` say how and by whom it was settled. `called_with`, `idempotency_key` and
+    `started_us` are what to look for where nobody knows what became of a call; they are None in a list, if they were
+    erased, and for other questions.
     """
 
     interaction_id: str
@@ -39,6 +41,9 @@ class Question:
     settled_us: int | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     large: bool = False
+    called_with: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+    started_us: int | None = None
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -60,8 +65,8 @@ class Question:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the tool is to be called with, where that is the question."""
-        return self._object("arguments") or {}
+        """What the tool is to be called with, where that is the question; or `called_with`."""
+        return self._object("arguments") or dict(self.called_with or {})
 
     @property
     def message(self) -> str | None:
@@ -104,7 +109,7 @@ class Question:
 
 def question_of(found: inbox.Question) -> Question:
     """A question of the journal's inbox as a client gives it."""
-    row, asked = found.row, found.asked
+    row, asked, started = found.row, found.asked, found.started
     return Question(
         interaction_id=row.interaction_id,
         kind=cast("InteractionKind", row.kind),
@@ -121,4 +126,7 @@ def question_of(found: inbox.Question) -> Question:
         settled_us=row.settled_us,
         asked={} if asked is None else asked.asked,
         large=found.large,
+        called_with=None if started is None else started.arguments,
+        idempotency_key=None if started is None else started.key,
+        started_us=None if started is None else started.at_us,
     )

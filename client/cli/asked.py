@@ -47,11 +47,22 @@ def asked_facts(question: Question) -> list[tuple[str, str]]:
     schema = "" if question.schema is None else json.dumps(question.schema, ensure_ascii=False)
     return [
         ("what", what(question)),
+        *started_facts(question),
         ("message", question.message or ""),
         ("because of", question.why or ""),
         ("schema", schema),
         ("always", "; ".join(question.suggestions)),
         ("until", "" if question.deadline_us is None else f"{local(question.deadline_us)}{_then(question)}"),
+    ]
+
+
+def started_facts(question: Question) -> list[tuple[str, str]]:
+    """What to look for in the system that was called, where nobody knows what became of the call."""
+    with_ = "" if question.called_with is None else json.dumps(question.called_with, ensure_ascii=False)
+    return [
+        ("arguments", with_),
+        ("idempotency key", question.idempotency_key or ""),
+        ("started", local(question.started_us)),
     ]
 
 

@@ -87,7 +87,7 @@ def _act(act: Act | None) -> dict[str, Any] | None:
 
 def question(given: Question) -> dict[str, Any]:
     """A question with what is asked, and the commands that answer it."""
-    times = {f"{name}_at": iso(getattr(given, f"{name}_us")) for name in ("asked", "deadline", "settled")}
+    times = {f"{name}_at": iso(getattr(given, f"{name}_us")) for name in ("asked", "started", "deadline", "settled")}
     return {
         "interaction_id": given.interaction_id,
         "kind": given.kind,
@@ -98,6 +98,8 @@ def question(given: Question) -> dict[str, Any]:
         "tool": given.tool,
         "asked": dict(given.asked),
         "large": given.large,
+        "called_with": None if given.called_with is None else dict(given.called_with),
+        "idempotency_key": given.idempotency_key,
         "scope": given.scope,
         "over": list(given.over),
         "deadline_us": given.deadline_us,

@@ -9,7 +9,7 @@ import typer
 
 from turnwright.client.access import HowElse
 from turnwright.client.cli import plain
-from turnwright.client.cli.asked import answer_facts, asked_facts
+from turnwright.client.cli.asked import answer_facts, asked_facts, started_facts, what
 from turnwright.client.cli.options import Json, Reason, RequestId, Revision, Timeout, TurnId, WhyNeeded, how
 from turnwright.client.cli.receipts import tell_receipt
 from turnwright.client.cli.running import Runner
@@ -59,12 +59,21 @@ class TurnCommands:
         self._runner.run(run, as_json=as_json)
 
     def why(self, turn: TurnId, *, as_json: Json = False) -> None:
-        """Say in one sentence what a turn waits for."""
+        """Say in one sentence what a turn waits for; of a call of unknown outcome, also what was called."""
 
         async def run(client: Client, screen: Screen) -> None:
             found = await client.turn(turn)
             told = await found.why()
-            screen.show({"turn_id": found.id} | plain.why(told), why_words(told))
+            asked = await found.questions() if told.code == "waiting" else ()
+            if screen.as_json:
+                questions = [plain.question(question) for question in asked]
+                screen.json({"turn_id": found.id} | plain.why(told) | {"questions": questions})
+                return
+            screen.line(why_words(told))
+            for question in asked:
+                if question.kind == "unknown_outcome":
+                    screen.line("")
+                    screen.facts([("what", what(question)), *started_facts(question)])
 
         self._runner.run(run, as_json=as_json)
 

@@ -17,6 +17,7 @@ from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.transact.interactions import asked_of, read_asked
 from turnwright.journal.transact.listing import ANY_USER, DIGITS_MAX, Page
 from turnwright.journal.transact.rows import find_session_id
+from turnwright.journal.transact.started import StartedCall, read_started
 
 Wanted = Literal["open", "resolved", "expired", "cancelled", "any"]
 _OLDEST = (0, 0, "")
@@ -39,13 +40,17 @@ class InboxFilter:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of an inbox. `asked` None: it was erased, or (`large`) is too large for a list."""
+    """A question of an inbox. `asked` None: it was erased, or (`large`) is too large for a list.
+
+    `started`: the call whose outcome is unknown, if the question is about one; a list does not tell it.
+    """
 
     key: ThreadKey
     turn_id: str
     row: Interaction
     asked: InteractionRequested | None
     large: bool = False
+    started: StartedCall | None = None
 
     @property
     def state(self) -> QuestionState:
@@ -70,13 +75,14 @@ def read_inbox(wanted: InboxFilter, after: str | None, limit: int) -> Script[Pag
 
 
 def find_interaction(tenant: str, interaction_id: str) -> Script[Question | None]:
-    """A question of a tenant by its id, open or not."""
+    """A question of a tenant by its id, open or not, with what was called if nobody knows what became of it."""
     row = yield from first("interaction_named", tenant, interaction_id)
     if row is None:
         return None
     key, question = ThreadKey.parse(row[0]), Interaction(*row[2:])
     asked = yield from read_asked(key, row[1], question.asked_seq)
-    return Question(key, question.turn_id, question, asked)
+    started = yield from read_started(key, row[1], question.turn_id, question.asked_seq, asked)
+    return Question(key, question.turn_id, question, asked, started=started)
 
 
 def _statement(wanted: InboxFilter) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import sys
+from datetime import UTC, datetime
 
 import pytest
 import typer
@@ -148,6 +149,18 @@ async def test_an_unknown_outcome_is_settled_from_the_command_line(
     await hands.claim(turn)
     shown = await run("turn", "show", turn.id)
     assert call_id in shown.stdout
+    [question] = await turn.questions()
+    name = question.interaction_id
+    for words in (("turn", "show", turn.id), ("turn", "why", turn.id), ("approvals", "show", name)):
+        told = (await run(*words)).stdout
+        for part in ('arguments        {"n": 1}', f"idempotency key  {turn.id}/{call_id}", "started          "):
+            assert part in told, (words, told)
+    [whole] = lines(await run("approvals", "show", name, "--json"))
+    started = datetime.fromtimestamp((question.started_us or 0) / 1_000_000, UTC).isoformat()
+    assert (whole["called_with"], whole["idempotency_key"]) == ({"n": 1}, f"{turn.id}/{call_id}")
+    assert whole["started_at"] == started
+    [why] = lines(await run("turn", "why", turn.id, "--json"))
+    assert why["questions"] == [whole]
     command = f"(`turnwright turn reconcile {turn.id} {call_id} "
     assert f"what became of the call {call_id} of ledger {command}" in (await run("turn", "why", turn.id)).stdout
     unreasoned = await run("turn", "reconcile", turn.id, call_id, "succeeded")

@@ -21,6 +21,7 @@ READS: dict[str, tuple[object, ...]] = {
     "read_session": (1, 1000, 2000, 1000),
     "turn_entries": (1, "t-1", 1000, 500),
     "turn_entry": (1, "t-1", "e5", 1),
+    "step_entries": (1, "t-1", 1, 500),
     "find_payload": (1, 500),
 }
 BAD = re.compile(r"Seq Scan|Hash|Merge|Bitmap|Materialize|Join Filter")

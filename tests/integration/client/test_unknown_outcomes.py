@@ -1,0 +1,82 @@
+"""Who is asked what became of a call is told what to look for in the system that was called."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import pytest
+
+from tests.integration.client.hands import AGENT, Hands
+from turnwright.client import Client, Question, Session, Turn
+from turnwright.journal.driver import Driver
+from turnwright.journal.entries import Entry
+from turnwright.journal.state_parts import PermissionState
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+
+Lose: TypeAlias = Callable[..., Awaitable[Turn]]
+
+
+@pytest.fixture
+def lose(driver: Driver, session: Session, hands: Hands) -> Lose:
+    """A turn whose worker died in the middle of its call, which a person had changed if `edited` says to what."""
+
+    async def lose(edited: dict[str, int] | None = None) -> Turn:
+        hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
+        turn = await session.submit("one", agent=AGENT)
+        permissions = None if edited is None else PermissionState()
+        mortal = Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal", permissions)
+        call_id = await mortal.want_tool(turn)
+        if edited is not None:
+            await turn.approve((await asked(turn)).interaction_id, arguments=edited)
+            await mortal.claim(turn)
+        await mortal.start_tool(turn, call_id)
+        await hold.release()
+        await hands.claim(turn)
+        return turn
+
+    return lose
+
+
+async def asked(turn: Turn) -> Question:
+    [question] = await turn.questions()
+    return question
+
+
+async def entry(session: Session, kind: str) -> Entry:
+    """The last entry of that type."""
+    return [found for found in await session.thread(AGENT).history() if found.type == kind][-1]
+
+
+async def test_a_question_about_an_unknown_outcome_says_what_was_called_under_which_key_and_when(
+    client: Client, session: Session, hands: Hands, lose: Lose
+) -> None:
+    turn = await lose()
+    question, started = await asked(turn), await entry(session, "tool.started")
+    assert (question.kind, question.called_with, question.arguments) == ("unknown_outcome", {"n": 1}, {"n": 1})
+    assert (question.idempotency_key, question.started_us) == (f"{turn.id}/{question.call_id}", started.at_us)
+    [listed] = (await client.inbox()).items
+    assert (listed.called_with, listed.idempotency_key, listed.started_us) == (None, None, None)
+    await turn.reconcile(str(question.call_id), "run_again", reason="nothing is there")
+    await hands.start_tool(turn, str(question.call_id))
+    settled = await client.interaction(question.interaction_id)
+    assert (settled.state, settled.started_us) == ("resolved", started.at_us)
+
+
+async def test_arguments_that_whoever_approved_the_call_changed_are_those_that_are_told(
+    session: Session, lose: Lose
+) -> None:
+    turn = await lose({"n": 7})
+    assert (await asked(turn)).called_with == {"n": 7}
+    await session.thread(AGENT).erase((await entry(session, "tool.decided")).seq, reason="asked to")
+    assert (await asked(turn)).called_with is None
+
+
+async def test_what_was_erased_of_a_call_is_told_no_more(session: Session, lose: Lose) -> None:
+    turn, thread = await lose(), session.thread(AGENT)
+    await thread.erase((await entry(session, "model.responded")).seq, reason="asked to")
+    question = await asked(turn)
+    assert (question.called_with, question.idempotency_key) == (None, f"{turn.id}/{question.call_id}")
+    await thread.erase((await entry(session, "tool.started")).seq, reason="asked to")
+    assert (await asked(turn)).idempotency_key is None
+    await thread.erase((await entry(session, "interaction.requested")).seq, reason="asked to")
+    assert (await asked(turn)).started_us is None
