@@ -34,7 +34,7 @@ from turnwright.journal.entries import (
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.change import changed, is_tightening
 from turnwright.journal.settle import given_room
-from turnwright.journal.state_ops import LeavePlan, Refusal, apply_op
+from turnwright.journal.state_ops import LeavePlan, Refusal, apply_op, replaced_plan, replaced_tasks
 
 NOT_OPENED = Rejection("not_opened", "the thread pins its agent when its first turn starts; until then there is none")
 CHANGEABLE = ("context", "summary", "plan", "tasks", "tools")
@@ -148,7 +148,11 @@ def _valid(state: AgentState, changes: Mapping[str, Any]) -> dict[str, Any] | Re
     missing = sorted(set(new.tools) - tool_groups(state))
     if missing:
         return Rejection("invalid_changes", f"tools: the agent has no group {', '.join(missing)}")
-    dumped = new.model_dump(mode="json")
+    parts = {"tasks": replaced_tasks(state.tasks, new.tasks), "plan": replaced_plan(new.plan)}
+    for name in changes:
+        if isinstance(part := parts.get(name), Refusal):
+            return Rejection("invalid_changes", f"{name}: {part.message}")
+    dumped = new.model_copy(update={name: parts[name] for name in changes if name in parts}).model_dump(mode="json")
     return {name: dumped[name] for name in changes}
 
 

@@ -20,6 +20,7 @@ from turnwright.journal.state_ops.ops import (
     WriteTodos,
 )
 from turnwright.journal.state_ops.refusal import Refusal
+from turnwright.journal.state_ops.replacing import replaced_plan, replaced_tasks
 
 __all__ = [
     "TRUSTED",
@@ -43,4 +44,6 @@ __all__ = [
     "apply_op",
     "apply_ops",
     "changed",
+    "replaced_plan",
+    "replaced_tasks",
 ]

@@ -13,7 +13,6 @@ from typing import TypeAlias
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.canonical import repair
 from turnwright.journal.entries.state import PlanChanged, TasksChanged, ToolsChanged
-from turnwright.journal.state_ops.limits import PLAN_DOCUMENT_BYTES_MAX
 from turnwright.journal.state_ops.ops import (
     ActivateGroups,
     DeactivateGroups,
@@ -23,6 +22,7 @@ from turnwright.journal.state_ops.ops import (
     WritePlan,
 )
 from turnwright.journal.state_ops.refusal import Refusal, Refused
+from turnwright.journal.state_ops.replacing import fitting_plan
 from turnwright.journal.state_ops.tasks import Whose, changed_tasks
 from turnwright.journal.state_parts import PlanState
 
@@ -99,10 +99,7 @@ def _plan(op: EnterPlan | WritePlan | LeavePlan, plan: PlanState) -> PlanState:
         case WritePlan():
             if not plan.active:
                 raise Refused("No plan is active, so there is none to write. Enter a plan first.")
-            size = len(op.document.encode())
-            if size > PLAN_DOCUMENT_BYTES_MAX:
-                raise Refused(f"The plan has {size:,} bytes; at most {PLAN_DOCUMENT_BYTES_MAX:,} are kept. Shorten it.")
-            return plan.model_copy(update={"document": op.document})
+            return fitting_plan(plan.model_copy(update={"document": op.document}))
         case LeavePlan():
             if not plan.active:
                 raise Refused("No plan is active, so there is none to leave.")

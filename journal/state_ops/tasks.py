@@ -55,8 +55,15 @@ def changed_tasks(op: TasksOp, tasks: TaskState, whose: Whose) -> TaskState:
     Raises:
         Refused: it may not be.
     """
-    changes = _changes(op, tasks, whose)
-    after = tasks.model_copy(update={**changes, "revision": tasks.revision + 1})
+    return fitting(tasks.model_copy(update={**_changes(op, tasks, whose), "revision": tasks.revision + 1}))
+
+
+def fitting(after: TaskState) -> TaskState:
+    """The tasks, if all of them together are not too large.
+
+    Raises:
+        Refused: they are.
+    """
     if len(encode(after.model_dump(mode="json", exclude_defaults=True))) > TASKS_BYTES_MAX:
         raise Refused(
             f"All todos, requirements and verifications together may have {TASKS_BYTES_MAX:,} bytes, and this would be "

@@ -169,6 +169,32 @@ def test_the_state_is_not_changed_under_a_running_turn(how: str, busy: bool) -> 
     assert scene.machine.state == before
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"tasks": {"todos": [{"id": str(n), "subject": "x"} for n in range(5_000)]}}, "too many"),
+        ({"tasks": {"todos": [{"id": "1", "subject": "x"}] * 2}}, "an id of its own"),
+        ({"tasks": {"todos": [{"id": "1", "subject": "x", "blocks": ["2"]}]}}, "not in the list"),
+        ({"tasks": {"todos": [{"id": "1", "subject": "x", "blocks": ["1"]}]}}, "tasks: "),
+        ({"tasks": {"requirements": [{"id": "r1", "text": "x"}] * 2}}, "an id of its own"),
+        ({"tasks": {"verifications": [{"requirement": "r", "passed": True, "summary": "x"}] * 201}}, "too many"),
+        ({"plan": {"document": "x" * 1_000_000}}, "plan: The plan has 1,000,000 bytes"),
+    ],
+)
+def test_a_state_that_is_replaced_keeps_the_bounds_of_operations(changes: dict[str, Any], told: str) -> None:
+    step = answered().update(**changes)
+    assert refused(step) == "invalid_changes"
+    assert step.rejection is not None
+    assert told in step.rejection.reason
+
+
+@pytest.mark.parametrize("revision", [-5, 10**30])
+def test_tasks_that_are_replaced_have_the_next_revision_whatever_is_given(revision: int) -> None:
+    scene = answered()
+    must(scene.update(tasks={"revision": revision, "todos": [{"id": "1", "subject": "x"}]}))
+    assert scene.machine.state.tasks.revision == 1
+
+
 def test_a_failed_turn_whose_context_was_cleared_is_tried_no_more_for_its_task_is_gone() -> None:
     scene = Scene().failed()
     must(scene.clear())
