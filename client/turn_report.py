@@ -13,13 +13,17 @@ from turnwright.journal.acts import Act, act_of
 from turnwright.journal.entries import (
     Entry,
     InputSteered,
+    ModelLate,
     ModelRequested,
     ModelResponded,
+    ToolLate,
     ToolStarted,
     TurnQueued,
 )
 from turnwright.journal.messages import Message, Usage
 from turnwright.journal.why import Why
+
+LATE = frozenset({ModelLate.TYPE, ToolLate.TYPE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,8 @@ class TurnReport:
 
     `input` and `submitted` are None if they were erased, `answer` is None if there is none (yet). `steered` are the
     messages that came later. `steps` counts model steps, the attempts count starts of model calls and of tool calls,
-    and `usage` is that of all attempts.
+    and `usage` is that of all attempts. `late` are entries with what attempts brought after their step or call was
+    settled: it was kept and not applied.
     """
 
     view: TurnView
@@ -41,6 +46,7 @@ class TurnReport:
     tool_attempts: int
     usage: Usage
     answer: Message | None
+    late: tuple[Entry, ...] = ()
 
 
 class Reading:
@@ -50,6 +56,7 @@ class Reading:
         self._queued: Entry | None = None
         self._steered: list[Message] = []
         self._said: dict[str, Message] = {}
+        self._late: list[Entry] = []
         self._steps = self._models = self._tools = 0
         self._usage = Usage()
 
@@ -73,6 +80,7 @@ class Reading:
             tool_attempts=self._tools,
             usage=self._usage,
             answer=self._said.get(view.row.output_message or ""),
+            late=tuple(self._late),
         )
 
     def _add(self, entry: Entry) -> None:
@@ -81,6 +89,8 @@ class Reading:
         if isinstance(usage, Usage):
             self._usage += usage
         self._steps = max(self._steps, entry.step or 0)
+        if entry.type in LATE:
+            self._late.append(entry)
         match payload:
             case TurnQueued():
                 self._queued = entry

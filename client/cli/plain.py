@@ -64,6 +64,7 @@ def turn_report(report: TurnReport) -> dict[str, Any]:
         "tool_attempts": report.tool_attempts,
         "usage": report.usage.model_dump(mode="json"),
         "answer": _message(report.answer),
+        "late": [entry(late) for late in report.late],
         "why": why(report.why),
     }
 

@@ -22,6 +22,7 @@ from turnwright.journal.entries import (
     InteractionResolved,
     ModelFailed,
     ModelInterrupted,
+    ModelLate,
     ModelRequested,
     ModelResponded,
     PermissionsChanged,
@@ -53,9 +54,13 @@ TYPE_CHARACTERS = 21
 def tell(entry: Entry) -> str:
     """One line: when, what, and the heart of it."""
     step = f"step {entry.step} " if entry.step is not None and entry.type.startswith(("model", "tool")) else ""
-    words = _TABLE.get(type(entry.payload), lambda _: "")(entry.payload)
     who = _who(entry.payload) if isinstance(entry.payload, ByPrincipal) else ""
-    return f"{local(entry.at_us)}  {entry.type:<{TYPE_CHARACTERS}} {step}{short(words)}{who}".rstrip()
+    return f"{local(entry.at_us)}  {entry.type:<{TYPE_CHARACTERS}} {step}{short(heart(entry))}{who}".rstrip()
+
+
+def heart(entry: Entry) -> str:
+    """What matters of an entry, in full; nothing of one that was erased."""
+    return _TABLE.get(type(entry.payload), lambda _: "")(entry.payload)
 
 
 def short(text: str, characters_max: int = CHARACTERS_MAX) -> str:
@@ -113,11 +118,12 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     ModelResponded: lambda p: said(p.blocks),
     ModelFailed: lambda p: f"attempt {p.ordinal}: {p.failure}: {p.message}",
     ModelInterrupted: lambda p: f"attempt {p.ordinal}: {p.reason}: {said(p.partial)}",
+    ModelLate: lambda p: f"attempt {p.ordinal} {p.what}: {said(p.blocks)}",
     ToolDecided: lambda p: f"{p.name} {p.call_id}: {p.decision} ({p.source})",
     ToolStarted: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} on {p.presence}",
     ToolFinished: _finished,
     ToolReconciled: lambda p: f"{p.name} {p.call_id}: {p.outcome}",
-    ToolLate: lambda p: f"{p.name} {p.call_id} {p.outcome}",
+    ToolLate: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} {p.outcome}: {said(p.output)}",
     InteractionRequested: _asked,
     InteractionExpired: lambda p: f"{p.interaction_id}: {p.resolution}",
     PermissionsChanged: lambda p: permission_words(p.permissions),

@@ -8,6 +8,7 @@ from turnwright.client.cli.screen import local
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
 from turnwright.journal.durations import human
+from turnwright.journal.entries import Entry
 from turnwright.journal.messages import Message
 from turnwright.journal.why import Why
 
@@ -36,6 +37,7 @@ def turn_facts(report: TurnReport) -> list[tuple[str, str]]:
         ("ahead", str(view.ahead) if view.ahead else ""),
         ("did", _did(report)),
         ("used", _used(report)),
+        *(("late", _late(entry)) for entry in report.late),
         *_times(view),
     ]
 
@@ -57,6 +59,12 @@ def _times(view: TurnView) -> list[tuple[str, str]]:
 
 def _said(message: Message) -> str:
     return telling.short(telling.said(message.blocks), TEXT_CHARACTERS_MAX)
+
+
+def _late(entry: Entry) -> str:
+    """What an attempt brought when it was settled already, in words."""
+    words = telling.short(telling.heart(entry), TEXT_CHARACTERS_MAX) or ERASED
+    return f"{local(entry.at_us)}, not applied: {words}"
 
 
 def _submitted(report: TurnReport) -> str:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 import pytest
 
 from tests.integration.client.hands import AGENT, Hands
+from tests.integration.client.terminal import Run, lines, shown
 from turnwright.client import Client, Question, Session, Turn
 from turnwright.journal.driver import Driver
 from turnwright.journal.entries import Entry
@@ -60,6 +61,25 @@ async def test_a_question_about_an_unknown_outcome_says_what_was_called_under_wh
     await hands.start_tool(turn, str(question.call_id))
     settled = await client.interaction(question.interaction_id)
     assert (settled.state, settled.started_us) == ("resolved", started.at_us)
+
+
+async def test_a_result_that_comes_when_a_person_has_settled_its_call_is_shown_as_late(
+    run: Run, session: Session, hands: Hands, lose: Lose
+) -> None:
+    turn = await lose()
+    assert (await turn.report()).late == ()
+    call_id = str((await asked(turn)).call_id)
+    await turn.reconcile(call_id, "failed", reason="nothing is there")
+    await hands.finish_tool(turn, call_id, "booked as 4711")
+    kept = await entry(session, "tool.late")
+    assert (await turn.report()).late == (kept,)
+    assert f"not applied: ledger {call_id} attempt 1 success: booked as 4711" in shown(
+        await run("turn", "show", turn.id)
+    )
+    [told] = lines(await run("turn", "show", turn.id, "--json"))
+    assert [late["seq"] for late in told["late"]] == [kept.seq]
+    await session.thread(AGENT).erase(kept.seq, reason="asked to")
+    assert "not applied: (it was erased)" in shown(await run("turn", "show", turn.id))
 
 
 async def test_arguments_that_whoever_approved_the_call_changed_are_those_that_are_told(

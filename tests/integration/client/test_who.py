@@ -7,6 +7,11 @@ import pytest
 from tests.integration.client.hands import AGENT, Hands
 from tests.integration.client.terminal import Run, lines, shown
 from turnwright.client import Client, Session, Thread, Turn, TurnCancelled
+from turnwright.journal.commands import RespondModel
+from turnwright.journal.driver import Driver
+from turnwright.journal.messages import Text, Usage
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
 
 WHY = "stocktaking"
 Handle = Session | Thread | Turn
@@ -99,3 +104,21 @@ async def test_a_turn_is_shown_with_its_task_its_work_and_its_answer(
     report = await turn.report()
     assert (report.steps, report.model_attempts, report.tool_attempts, report.usage.requests) == (2, 2, 1, 2)
     assert (await client.turn(turn.id)).id == report.view.turn_id
+
+
+async def test_what_a_model_answers_when_another_attempt_has_answered_is_shown_as_late(
+    run: Run, turn: Turn, hands: Hands, driver: Driver
+) -> None:
+    hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
+    mortal = Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal")
+    await mortal.ask_model(turn)
+    await hold.release()
+    await hands.claim(turn)
+    await hands.ask_model(turn)
+    await hands.answer(turn, "from the second")
+    said = (Text(text="from the first"),)
+    late = RespondModel(turn_id=turn.id, epoch=1, step=1, ordinal=1, blocks=said, usage=Usage(requests=1))
+    await mortal.journal.run(turn.key, late)
+    text = shown(await run("turn", "show", turn.id))
+    assert "not applied: attempt 1 responded: from the first" in text
+    assert [entry.type for entry in (await turn.report()).late] == ["model.late"]
