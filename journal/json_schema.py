@@ -30,6 +30,9 @@ REFERENCES_FOLLOWED_MAX: Final = 2_000
 # What validating may take: a keyword on a value is one step, and so are each problem and 500 values it lists.
 STEPS_MAX: Final = 50_000
 LISTED_A_STEP: Final = 500
+# Each takes about five frames of the interpreter's thousand, and a stack that runs out inside the library of references
+# ends as a panic, which is no Exception.
+WITHIN_MAX: Final = 120
 PATTERNS_MAX: Final = 50
 ANSWER_BYTES_MAX: Final = 256 * 1024
 ANSWER_NODES_MAX: Final = 1_000
@@ -110,6 +113,7 @@ def problems(schema: Mapping[str, Any], value: object) -> list[str]:
 def _said(body: Mapping[str, Any], value: object) -> list[str]:
     _FOLLOWED.set(0)
     _STEPS.set(0)
+    _WITHIN.set(0)
     try:
         errors = _Validator(body, format_checker=_FORMATS).iter_errors(value)
         return [words for error in errors for words in in_words(error)]
@@ -240,12 +244,18 @@ def _stepping(keyword: Keyword) -> Keyword:
 
     def step(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON values
         _take(1 + (len(wanted) // LISTED_A_STEP if isinstance(wanted, list | dict) else 0))
+        within = _WITHIN.get() + 1
+        if within > WITHIN_MAX:
+            raise _Endless
+        _WITHIN.set(within)
         try:
             for error in keyword(validator, wanted, value, schema) or ():
                 _take(1)
                 yield error
         except OverflowError:
             yield exceptions.ValidationError("is too large a number")
+        finally:
+            _WITHIN.set(within - 1)
 
     return step
 
@@ -325,3 +335,4 @@ _KEYWORDS = {name: _stepping(how) for name, how in {**Draft202012Validator.VALID
 _Validator = extend(Draft202012Validator, _KEYWORDS)  # type: ignore[no-untyped-call]
 _FOLLOWED: ContextVar[int] = ContextVar("references_followed", default=0)
 _STEPS: ContextVar[int] = ContextVar("steps_taken", default=0)
+_WITHIN: ContextVar[int] = ContextVar("keywords_within_keywords", default=0)

@@ -21,6 +21,11 @@ class Frozen(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def parts(self) -> Iterator[object]:
+        """What it consists of."""
+        for name in type(self).model_fields:
+            yield getattr(self, name)
+
     def __copy__(self) -> Self:
         """A shallow copy, for `model_copy`.
 
@@ -165,8 +170,8 @@ def media_of(value: object) -> Iterator[str]:
         if value.blob is not None:
             yield value.blob
     elif isinstance(value, Frozen):
-        for name in type(value).model_fields:
-            yield from media_of(getattr(value, name))
+        for part in value.parts():
+            yield from media_of(part)
     elif isinstance(value, tuple):
         for item in value:
             yield from media_of(item)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
+from turnwright.journal.messages import Message
 from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
 
 
@@ -76,6 +78,11 @@ class StateUpdated(ByPrincipal):
 
     TYPE: ClassVar[str] = "state.updated"
     changes: dict[str, Any] = Field(default_factory=dict)
+
+    def parts(self) -> Iterator[object]:
+        """Messages among the changes as such; they stand there as plain JSON."""
+        yield from super().parts()
+        yield from map(Message.model_validate, self.changes.get("context", ()))
 
 
 class ChildSpawned(Payload):

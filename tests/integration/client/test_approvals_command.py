@@ -183,7 +183,7 @@ async def test_a_budget_is_raised_or_the_turn_fails(run: Run, client: Client, se
     assert "$0.00 of $0.50" in table
     assert "say what may be used" in refused(await run("approvals", "raise", name), 2)
     assert "is no amount" in refused(await run("approvals", "raise", name, "--steps", "-1"), 2)
-    assert "more than that is used" in refused(await run("approvals", "raise", name, "--steps", "1"))
+    assert "that much or more is used" in refused(await run("approvals", "raise", name, "--steps", "1"))
     shown(await run("approvals", "raise", name, "--steps", "2", "--tool-calls", "9", "--cost-usd", "none"))
     spending = (await session.thread(AGENT).budget()).turn
     assert spending is not None

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played
-from turnwright.journal.commands import CreateSession, Inject, Steer, Submit
+from turnwright.journal.commands import CreateSession, Inject, Steer, Submit, UpdateState
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import turn_id
@@ -51,6 +51,23 @@ async def test_a_report_brings_its_files_and_whoever_comes_later_may_refer_to_th
     await played.answer(turn, epoch, file, blobs={STORED: PNG})
     await played.execute(KEY, Inject(request_id="r", message=picture(STORED)))
     assert await played.journal.blobs(SESSION, [STORED]) == {STORED: PNG}
+    assert [finding async for proof in verify(played.journal) for finding in proof.findings] == []
+
+
+async def test_a_context_that_an_operator_writes_refers_to_files_that_are_there_too(played: Played) -> None:
+    turn = await played.submit("first")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    await played.answer(turn, epoch, Media(mime="image/png", blob=STORED), blobs={STORED: PNG})
+    seq = (await played.journal.state(KEY)).as_of_seq
+
+    def written(blob: str) -> UpdateState:
+        context = [picture(blob).model_dump(mode="json")]
+        return UpdateState(request_id="r", reason="mended", expected_seq=seq, changes={"context": context})
+
+    with pytest.raises(InvalidInput, match=NOWHERE):
+        await played.journal.execute(KEY, written(NOWHERE))
+    await played.execute(KEY, written(STORED))
     assert [finding async for proof in verify(played.journal) for finding in proof.findings] == []
 
 
