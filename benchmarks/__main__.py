@@ -20,6 +20,7 @@ from benchmarks import (
     crowd,
     freeze,
     history,
+    long,
     machine,
     rebuild,
     recovery,
@@ -43,18 +44,23 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "cancel": cancel.run,
     "recovery": recovery.run,
 }
+# They take hours, so they are measured only when they are named.
+LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run}
+ALL = {**PARTS, **LONG_PARTS}
 
 
 def main() -> None:
     """Measure the parts that are named, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Turnwright.")
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"one of {', '.join(PARTS)}; none: all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help=f"one of {', '.join(ALL)}; none: all but {', '.join(LONG_PARTS)}"
+    )
     parser.add_argument("--quick", action="store_true", help="few rounds and small sizes: to see that it works")
     parser.add_argument("--results", type=Path, default=report.FOLDER, help="the folder for the results")
     given = parser.parse_args()
-    unknown = [name for name in given.parts if name not in PARTS]
+    unknown = [name for name in given.parts if name not in ALL]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r}; known are {', '.join(PARTS)}")
+        parser.error(f"there is no part {unknown[0]!r}; known are {', '.join(ALL)}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
     with tempfile.TemporaryDirectory(prefix="turnwright-bench-", ignore_cleanup_errors=True) as folder:
         asyncio.run(_measure(given.parts or list(PARTS), Path(folder), given.results, quick=given.quick))
@@ -66,7 +72,7 @@ async def _measure(names: list[str], folder: Path, results: Path, *, quick: bool
         started = time.monotonic()
         place = folder / name
         place.mkdir()
-        section = await PARTS[name](Bench(place, quick))
+        section = await ALL[name](Bench(place, quick))
         page = report.write({name: section}, machine.describe(), quick=quick, folder=results)
         print(f"{report.table(section)}\n{name}: {time.monotonic() - started:.0f} s; see {page}\n", flush=True)
 

@@ -21,6 +21,7 @@ RESULT_BYTES: Final = 1_000
 WAIT_S: Final = 1.0
 FOR_EVER_S: Final = 86_400
 STEPS: Final = (10, 100, 1_000)
+LONG_STEPS: Final = 10_000
 
 
 @tool(effect="read")
@@ -52,7 +53,7 @@ def _call(page: int) -> Call:
 
 
 def _agent(played: Script) -> Agent:
-    limits = Limits(max_steps=max(STEPS) + 1)
+    limits = Limits(max_steps=LONG_STEPS + 1)
     return Agent(
         played.name, played.model, tools=[fetch, hang, hang_on], limits=limits, permissions=Permissions(mode="bypass")
     )
@@ -72,6 +73,8 @@ ACTING: Final = script("hangs-once", Call(call=(CallSpec(name="hang"),)), Say(sa
 WAITING: Final = script(
     "asked-to-wait", Fail(fail="rate_limited", retry_after_s=WAIT_S, times=1), Say(say="It is done.")
 )
-LONG: Final = tuple(script(steps_agent(n), *(_call(i) for i in range(n)), Say(say="It is done.")) for n in STEPS)
+LONG: Final = tuple(
+    script(steps_agent(n), *(_call(i) for i in range(n)), Say(say="It is done.")) for n in (*STEPS, LONG_STEPS)
+)
 
 registry: Final = Registry(_agent(played) for played in (TURN, AT_ONCE, SILENT, STILL, HANGING, ACTING, WAITING, *LONG))

@@ -58,7 +58,7 @@ async def run(bench: Bench) -> Section:
 
 
 async def _measure(stack: Stack, file: Path, steps: int) -> list[Figure]:
-    ours = await _ours(stack, file, steps)
+    ours = await left_by(stack, file, steps)
     floor = await _bare(stack.temporal, BareTurn(steps, carry=False))
     kept, said = "bare workflow without a conversation", "bytes said in the step"
     carried = "bare workflow that passes the conversation"
@@ -78,29 +78,32 @@ async def _measure(stack: Stack, file: Path, steps: int) -> list[Figure]:
     return figures
 
 
-async def _ours(stack: Stack, file: Path, steps: int) -> Left:
+async def left_by(stack: Stack, file: Path, steps: int, wait_s: float = WAIT_S_MAX) -> Left:
+    """Carry out a turn of so many steps in a session of its own."""
     session = stack.client.session(None, f"steps-{steps}")
     await session.create()
-    before, started = _size(file), time.perf_counter()
+    before, started = size_of(file), time.perf_counter()
     turn = await session.submit("begin", agent=steps_agent(steps))
-    view = await turn.wait(WAIT_S_MAX)
+    view = await turn.wait(wait_s)
     seconds = time.perf_counter() - started
     assert view.phase == "completed", view
     row = await stack.journal.thread(turn.key)
     assert row is not None
-    events, size = await _history(stack.temporal, turn_workflow_id(stack.journal_id, turn.key, turn.id))
-    return Left(events / steps, size / steps, seconds / steps, row.total_bytes / steps, (_size(file) - before) / steps)
+    events, size = await history_of(stack.temporal, turn_workflow_id(stack.journal_id, turn.key, turn.id))
+    return Left(
+        events / steps, size / steps, seconds / steps, row.total_bytes / steps, (size_of(file) - before) / steps
+    )
 
 
 async def _bare(temporal: TemporalClient, given: BareTurn) -> Left:
     name, started = f"bare-{given.steps}-{given.carry}", time.perf_counter()
     await temporal.execute_workflow(BareWorkflow.run, given, id=name, task_queue=BARE_QUEUE)
     seconds = time.perf_counter() - started
-    events, size = await _history(temporal, name)
+    events, size = await history_of(temporal, name)
     return Left(events / given.steps, size / given.steps, seconds / given.steps)
 
 
-async def _history(temporal: TemporalClient, workflow_id: str) -> tuple[int, int]:
+async def history_of(temporal: TemporalClient, workflow_id: str) -> tuple[int, int]:
     """Events and bytes over all runs of a workflow that has ended, the newest first."""
     events = size = 0
     run_id: str | None = (await temporal.get_workflow_handle(workflow_id).describe()).run_id
@@ -112,7 +115,7 @@ async def _history(temporal: TemporalClient, workflow_id: str) -> tuple[int, int
     return events, size
 
 
-def _size(file: Path) -> int:
+def size_of(file: Path) -> int:
     """The bytes of the journal's pages, wherever they are at the moment."""
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
         (pages,), (page_bytes,) = (
