@@ -1,4 +1,4 @@
-"""The commands of the terminal that answer a question, for people who are told of one.
+"""The commands of the terminal that answer a question, lift a pause or mend what cannot be read.
 
 Rule: a sentence that says what is waited for says how to end it, ready to be typed.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection
 
+from turnwright.journal.acts import Level
 from turnwright.journal.budgets import Scope
 from turnwright.journal.entries.operation import InteractionKind
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import MAIN_THREAD, SessionKey, ThreadKey
 
 _APPROVALS = {
     "approval": ("approve {0}", "deny {0}"),
@@ -44,6 +45,25 @@ def ways_to_answer(
     name = shlex.quote(interaction_id)
     ways = tuple(f"turnwright approvals {way.format(name, amounts)}" for way in _APPROVALS[kind])
     if kind == "budget" and scope == "session":
-        user = "" if key.user is None else f" --user {shlex.quote(key.user)}"
-        return f"turnwright session budget {shlex.quote(key.session)}{user} {amounts}", ways[1]
+        return f"turnwright session budget {shlex.quote(key.session)}{_user(key)} {amounts}", ways[1]
     return ways
+
+
+def way_to_resume(level: Level, key: ThreadKey, turn_id: str) -> str:
+    """The command that lifts the pause of a turn, its thread or its session."""
+    session = shlex.quote(key.session)
+    if level == "turn":
+        return f"turnwright turn resume {turn_id}"
+    if level == "session":
+        return f"turnwright session resume {session}{_user(key)}"
+    thread = "" if key.thread == MAIN_THREAD else f" --thread {shlex.quote(key.thread)}"
+    return f"turnwright thread resume {session} {shlex.quote(key.agent)}{thread}{_user(key)}"
+
+
+def way_to_rebuild(key: ThreadKey | SessionKey) -> str:
+    """The command that writes anew what is only a projection of a session's entries."""
+    return f"turnwright journal rebuild --session {shlex.quote(key.session)}{_user(key)}"
+
+
+def _user(key: ThreadKey | SessionKey) -> str:
+    return "" if key.user is None else f" --user {shlex.quote(key.user)}"

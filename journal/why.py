@@ -20,10 +20,12 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.plan import plan
 from turnwright.journal.turn_status import TurnStatus, cancel_words
-from turnwright.journal.ways import ways_to_answer
+from turnwright.journal.ways import way_to_resume, ways_to_answer
 
 QUIET_S = 15
 AGENTS_TOLD_MAX = 200
+NOBODY = "no worker is alive"
+START_ONE = "start one with `turnwright worker`"
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "reserved", "operation", "worker_lost",
@@ -101,7 +103,7 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
 
 def _enlisted(scene: Scene, presences: Collection[Presence]) -> Why:
     if not any(presence.liveness.state == "alive" for presence in presences):
-        return Why("no_worker", "No worker is alive to queue it; start one with `turnwright worker`.")
+        return Why("no_worker", f"{NOBODY.capitalize()} to queue it; {START_ONE}.")
     ago = human(scene.now_us - scene.status.queued_at_us)
     text = f"It was submitted {ago} ago in a transaction of its caller, and a worker is about to queue it"
     if scene.now_us - scene.status.queued_at_us > QUIET_S * SECOND_US:  # before the commit, or since it
@@ -145,21 +147,23 @@ def _parked(scene: Scene) -> Why:
 
 def _flags(scene: Scene) -> list[str]:
     """The flags that are set, each with what ends it."""
-    found = []
-    if scene.status.held:
-        found.append(f"its own pause is set{_by(scene, 'turn')} (resume the turn)")
-    if scene.control.pause.on:
-        failed = scene.control.pause.source == "on_failure"
-        cause = "a failed turn put its thread on hold" if failed else "its thread's pause is set"
-        found.append(f"{cause}{_by(scene, 'thread')} (resume the thread)")
-    if scene.session.pause.on:
-        found.append(f"its session's pause is set{_by(scene, 'session')} (resume the session)")
-    return found
+    failed = scene.control.pause.source == "on_failure"
+    on_thread = "a failed turn put its thread on hold" if failed else "its thread's pause is set"
+    flags: tuple[tuple[Level, bool, str], ...] = (
+        ("turn", scene.status.held, "its own pause is set"),
+        ("thread", scene.control.pause.on, on_thread),
+        ("session", scene.session.pause.on, "its session's pause is set"),
+    )
+    return [f"{told}{_by(scene, level)} ({_lift(scene, level)})" for level, is_set, told in flags if is_set]
 
 
 def _by(scene: Scene, level: Level) -> str:
     act = scene.held_by.get(level)
     return "" if act is None else f", {act.told(scene.now_us)}"
+
+
+def _lift(scene: Scene, level: Level) -> str:
+    return f"`{way_to_resume(level, scene.key, scene.status.turn_id)}`"
 
 
 def _questions(scene: Scene) -> str:
@@ -230,18 +234,19 @@ def _running(scene: Scene, running: tuple[Op, ...], presences: Collection[Presen
     texts = [
         _operation(scene, active, op, claim, names.get(claim.presence, claim.presence), states) for op, claim in found
     ]
-    lost = any(states.get(claim.presence, "dead") == "dead" for _, claim in found)
-    code, lead = _lead(scene, lost=lost)
+    code, lead = _lead(scene, [states.get(claim.presence, "dead") for _, claim in found], states.values())
     return Why(code, f"{lead}{' and '.join(texts)}.", min((claim.at_us for _, claim in found), default=None))
 
 
-def _lead(scene: Scene, *, lost: bool) -> tuple[Code, str]:
+def _lead(scene: Scene, theirs: Collection[str], all_: Collection[str]) -> tuple[Code, str]:
+    """`theirs`: how the workers that run it stand; `all_`: how all do."""
     if scene.status.phase == "cancelling":
         by = "" if scene.cancelled_by is None else f" ({scene.cancelled_by.told(scene.now_us)})"
         return "cancelling", f"It is cancelled{by} when what runs has ended: "
     if _flags(scene):
         return "pausing", "It pauses when what runs has ended: "
-    return ("worker_lost" if lost else "operation"), "It waits for its operation: "
+    code: Code = "no_worker" if "alive" not in all_ else "worker_lost" if "dead" in theirs else "operation"
+    return code, "It waits for its operation: "
 
 
 def _claim(active: ActiveTurn, op: Op) -> Claim | None:
@@ -262,12 +267,15 @@ def _operation(scene: Scene, active: ActiveTurn, op: Op, claim: Claim, worker: s
     what = f"{_named(active, op)} has run on {worker} for {human(scene.now_us - claim.at_us)}"
     if op.ordinal > 1:
         what += f" (attempt {op.ordinal})"
-    return what + _SIGNS.get(states.get(claim.presence, "dead"), "")
+    return what + _SIGNS.get((states.get(claim.presence, "dead"), "alive" in states.values()), "")
 
 
+# Of the worker that has it, and whether any worker lives.
 _SIGNS = {
-    "dead": ", which is gone: another worker takes over",
-    "lapsed": ", which gives no sign of life: another worker takes over when its time is up",
+    ("dead", True): ", which is gone: another worker takes over",
+    ("dead", False): f", which is gone, and {NOBODY} to take over; {START_ONE}",
+    ("lapsed", True): ", which gives no sign of life: another worker takes over when its time is up",
+    ("lapsed", False): f", which gives no sign of life, and {NOBODY} to take over; {START_ONE}",
 }
 
 
@@ -285,7 +293,7 @@ def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
     next_ = _next(scene, action)
     alive = [presence for presence in presences if presence.liveness.state == "alive"]
     if not alive:
-        return Why("no_worker", f"No worker is alive to {next_}; start one with `turnwright worker`.")
+        return Why("no_worker", f"{NOBODY.capitalize()} to {next_}; {START_ONE}.")
     if scene.serving is not None and scene.serving.isdisjoint(presence.presence_id for presence in alive):
         text = f"Workers live, but none can {next_}: they wait for Temporal, and say why in their logs (`waiting`)."
         return Why("temporal_away", text)

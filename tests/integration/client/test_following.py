@@ -52,7 +52,7 @@ async def test_a_follower_is_told_that_no_worker_is_there_and_what_it_waits_for_
     await screen.hear("No live worker knows the agent echo")
     await stranger.release()
     await turn.pause(reason="lunch")
-    await screen.hear("because: lunch (resume the turn)")
+    await screen.hear(f"because: lunch (`turnwright turn resume {turn.id}`)")
     await turn.cancel()
     with pytest.raises(TurnCancelled):
         await following

@@ -35,7 +35,9 @@ async def test_a_pause_names_who_set_it_and_why_until_it_is_lifted(
     view = await turn.status()
     act = view.held_by[level]  # type: ignore[index]
     assert (act.principal, act.reason, list(view.held_by)) == ("bob", WHY, [level])
-    assert re.search(f"pause is set, by bob .* ago, because: {WHY} .resume the {level}", (await turn.why()).text)
+    assert re.search(
+        f"pause is set, by bob .* ago, because: {WHY} .`turnwright {level} resume", (await turn.why()).text
+    )
     of = ("-u", "ann")
     looks = {"turn": ("show", turn.id), "thread": ("show", "s", AGENT, *of), "session": ("show", "s", *of)}
     assert re.search(f"by bob .*, because: {WHY}", shown(await run(level, *looks[level])))

@@ -5,97 +5,54 @@ from typing import get_args
 
 import pytest
 
-from turnwright.journal.acts import Act
-from turnwright.journal.budgets import Budget, Used
+from tests.unit.journal.standing import (
+    ALIVE,
+    APPROVAL,
+    BUDGET,
+    BY_ANN,
+    CALL,
+    CALLED,
+    CANCELLING,
+    CLAIM,
+    DEAD,
+    DEFERRED,
+    EXTERNAL,
+    FAILED,
+    FIRST,
+    FORM,
+    HELD,
+    LAPSED,
+    MINE,
+    MODEL,
+    NOW,
+    ON,
+    QUESTION,
+    RUNNING,
+    SESSION_PAUSED,
+    SILENT,
+    STRANGER,
+    TOOLED,
+    TOOLLESS,
+    UNKNOWN,
+    WAITING,
+    S,
+    active,
+    behind,
+    ended,
+    enlisted,
+    held_up,
+    queued,
+    retrying,
+)
 from turnwright.journal.control import (
-    ActiveTurn,
-    CallOperation,
-    Claim,
     Failing,
-    ModelOperation,
-    OpenInteraction,
-    PauseFlag,
     SessionControl,
     ThreadControl,
 )
 from turnwright.journal.driver import Presence
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.script import Liveness
-from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Code, Scene, Why, why
 
-NOW = 1_000_000_000
-S = 1_000_000
-KEY = ThreadKey("acme", "ann", "echo", "s", "main")
-ON = PauseFlag(on=True, revision=3, source="command")
-HELD = PauseFlag(on=True, revision=3, source="on_failure")
-ALIVE = Presence("w-1", {"agents": ["echo", "other"]}, Liveness("alive", 0.1))
-TOOLLESS = replace(ALIVE, info={"agents": ["echo"], "tools": {"echo": ["refund"]}})
-TOOLED = replace(ALIVE, info={"agents": ["echo"], "tools": {"echo": ["refund", "ledger"]}})
-LAPSED = replace(ALIVE, liveness=Liveness("lapsed", 30.0))
-DEAD = replace(ALIVE, liveness=Liveness("dead", 30.0))
-STRANGER = Presence("w-2", {"agents": ["other"]}, Liveness("alive", 0.1))
-SILENT = Presence("w-3", {}, Liveness("alive", 0.1))
-MINE = TurnStatus(turn_id="t-1", request_id="r", queued_seq=1)
-RUNNING = MINE.model_copy(update={"phase": "running"})
-WAITING = MINE.model_copy(update={"phase": "waiting"})
-CANCELLING = MINE.model_copy(update={"phase": "cancelling"})
-FIRST = TurnStatus(turn_id="t-0", request_id="q")
-CLAIM = Claim(nonce="n", presence="w-1", epoch=1, at_us=NOW - 12 * S)
-MODEL = ModelOperation(step=2, ordinal=3, claim=CLAIM)
-CALL = CallOperation(call_id="c-1", name="ledger", effect="once", digest="")
-CALLED = CALL.model_copy(update={"state": "running", "claim": CLAIM, "ordinal": 1})
-DEFERRED = CALL.model_copy(update={"state": "deferred", "ordinal": 1})
-UNKNOWN = CALL.model_copy(update={"state": "unknown"})
-QUESTION = OpenInteraction(interaction_id="q-1", kind="unknown_outcome", call_id="c-1")
-FORM = OpenInteraction(interaction_id="q-3", kind="form", call_id="c-1")
-EXTERNAL = OpenInteraction(interaction_id="q-4", kind="external", call_id="c-1")
-BUDGET = OpenInteraction(interaction_id="q-5", kind="budget", scope="thread", over=("tokens", "cost_microusd"))
-BY_ANN = Act("ann", NOW - 180 * S, "lunch")
-APPROVAL = OpenInteraction(interaction_id="q-2", kind="approval", deadline_us=NOW + 60 * S)
-
-
-def queued() -> Scene:
-    return Scene(KEY, MINE, ThreadControl(queued=1), SessionControl(), MINE, now_us=NOW, last_at_us=NOW)
-
-
-def enlisted(ago_s: int = 12) -> Scene:
-    status = MINE.model_copy(update={"revision": 0, "queued_at_us": NOW - ago_s * S})
-    return Scene(KEY, status, ThreadControl(), SessionControl(), now_us=NOW, enlisted=True)
-
-
-def active(status: TurnStatus, pause: PauseFlag | None = None, **parts: object) -> Scene:
-    turn = ActiveTurn.model_validate({"status": status, **parts})
-    control = ThreadControl(opened=True, active=turn, pause=pause or PauseFlag())
-    return Scene(KEY, status, control, SessionControl(), now_us=NOW, last_at_us=NOW)
-
-
-def held_up() -> Scene:
-    scene = active(RUNNING)
-    session = SessionControl(budget=Budget(tokens=100))
-    return replace(scene, session=session, elsewhere=Used(tokens=60), reserved=Used(tokens=40))
-
-
-def ended(phase: str, **more: object) -> Scene:
-    status = MINE.model_copy(update={"phase": phase, "ended_at_us": NOW - 90 * S, **more})
-    return replace(queued(), status=status)
-
-
-def retrying() -> Scene:
-    model = ModelOperation(step=1, ordinal=2, failures={"rate_limited": 2, "cut": 1}, retry_at_us=NOW + 18 * S)
-    return active(RUNNING, model=model)
-
-
-def behind(head: Scene, ahead: int = 1) -> Scene:
-    turn = head.control.active
-    assert turn is not None
-    first = turn.model_copy(update={"status": turn.status.model_copy(update={"turn_id": "t-0"})})
-    control = head.control.model_copy(update={"active": first, "queued": 1})
-    return replace(head, status=MINE, control=control, front=MINE, ahead=ahead)
-
-
-FAILED = MINE.model_copy(update={"phase": "failed"})
-SESSION_PAUSED = SessionControl(pause=ON)
 ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
     ("completed", ended("completed"), [], "finished", "Nothing: it completed 1 min 30 s ago."),
     (
@@ -124,7 +81,7 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         replace(queued(), control=ThreadControl(queued=1, pause=ON), held_by={"thread": BY_ANN}),
         [ALIVE],
         "paused",
-        "its thread's pause is set, by ann 3 min ago, because: lunch (resume the thread)",
+        "its thread's pause is set, by ann 3 min ago, because: lunch (`turnwright thread resume s echo --user ann`)",
     ),
     (
         "failed last",
@@ -154,14 +111,23 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         ),
         [ALIVE],
         "paused",
-        "its own pause is set (resume the turn)",
+        "its own pause is set (`turnwright turn resume t-1`)",
     ),
     (
         "thread paused",
         replace(queued(), control=ThreadControl(queued=1, pause=ON)),
         [ALIVE],
         "paused",
-        "its thread's pause is set (resume the thread)",
+        "its thread's pause is set (`turnwright thread resume s echo --user ann`)",
+    ),
+    (
+        "another thread paused",
+        replace(
+            queued(), key=ThreadKey("acme", None, "echo", "a trip", "side"), control=ThreadControl(queued=1, pause=ON)
+        ),
+        [ALIVE],
+        "paused",
+        "(`turnwright thread resume 'a trip' echo --thread side`)",
     ),
     (
         "thread on hold",
@@ -175,14 +141,14 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         replace(queued(), session=SESSION_PAUSED),
         [ALIVE],
         "paused",
-        "its session's pause is set (resume the session)",
+        "its session's pause is set (`turnwright session resume s --user ann`)",
     ),
     (
         "all paused",
         replace(active(RUNNING.model_copy(update={"pause": "effective"}), ON), session=SESSION_PAUSED),
         [ALIVE],
         "paused",
-        "own pause is set (resume the turn) and its thread's pause is set (resume the thread) and its session's",
+        "own pause is set (`turnwright turn resume t-1`) and its thread's pause is set (`turnwright thread resume s e",
     ),
     (
         "paused with a question",
@@ -229,12 +195,32 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
     (
         "lost worker",
         active(RUNNING, step=1, calls=(CALLED,)),
-        [DEAD],
+        [DEAD, STRANGER],
         "worker_lost",
         "which is gone: another worker takes over",
     ),
-    ("forgotten worker", active(RUNNING, step=1, calls=(CALLED,)), [], "worker_lost", "which is gone"),
-    ("silent worker", active(RUNNING, step=2, model=MODEL), [LAPSED], "operation", "gives no sign of life"),
+    ("forgotten worker", active(RUNNING, step=1, calls=(CALLED,)), [SILENT], "worker_lost", "which is gone: another"),
+    (
+        "silent worker",
+        active(RUNNING, step=2, model=MODEL),
+        [LAPSED, STRANGER],
+        "operation",
+        "gives no sign of life: another worker takes over when its time is up",
+    ),
+    (
+        "lost worker, nobody there",
+        active(RUNNING, step=1, calls=(CALLED,)),
+        [DEAD],
+        "no_worker",
+        "which is gone, and no worker is alive to take over; start one with `turnwright worker`.",
+    ),
+    (
+        "silent worker, nobody there",
+        active(RUNNING, step=2, model=MODEL),
+        [LAPSED],
+        "no_worker",
+        "gives no sign of life, and no worker is alive to take over; start one with `turnwright worker`.",
+    ),
     (
         "cancelling",
         active(CANCELLING, step=2, model=MODEL),
