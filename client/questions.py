@@ -70,7 +70,7 @@ class Question:
 
     @property
     def message(self) -> str | None:
-        """What is said to the person: what the tool wants to know, or why its call is asked about."""
+        """What is said to the person: what the tool wants to know or its hook found, or why its call is asked about."""
         return self._text("prompt") or self._text("message")
 
     @property

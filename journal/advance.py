@@ -120,8 +120,8 @@ def _budget_question(active: ActiveTurn, over: OverBudget) -> Draft:
     return Draft(f"{interaction_id}/asked", payload, turn_id=active.turn_id, step=active.step)
 
 
-def unknown_outcome(active: ActiveTurn, call_id: str) -> Draft:
-    """The question what became of a call that started and has no result."""
+def unknown_outcome(active: ActiveTurn, call_id: str, message: str = "") -> Draft:
+    """The question what became of a call that started and has no result; `message`: what its hook said to that."""
     call = active.call(call_id)
     assert call is not None
     interaction_id = entry_ids.interaction(call_id, call.ordinal)
@@ -130,7 +130,12 @@ def unknown_outcome(active: ActiveTurn, call_id: str) -> Draft:
         kind="unknown_outcome",
         call_id=call_id,
         arguments_digest=call.digest,
-        asked={"tool": call.name, "call_id": call_id, "ordinal": call.ordinal},
+        asked={
+            "tool": call.name,
+            "call_id": call_id,
+            "ordinal": call.ordinal,
+            **({"message": message} if message else {}),
+        },
     )
     return Draft(f"{interaction_id}/asked", payload, turn_id=active.turn_id, step=active.step)
 

@@ -73,7 +73,9 @@ class TurnCommands:
             for question in asked:
                 if question.kind == "unknown_outcome":
                     screen.line("")
-                    screen.facts([("what", what(question)), *started_facts(question)])
+                    screen.facts(
+                        [("what", what(question)), *started_facts(question), ("message", question.message or "")]
+                    )
 
         self._runner.run(run, as_json=as_json)
 

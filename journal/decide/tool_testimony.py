@@ -131,7 +131,8 @@ def settle_call(context: Context, command: SettleCall) -> Decision:
         return Rejection("not_unknown", "another attempt of the call is in question now")
     if command.outcome == "unknown":
         cancelling = active.status.phase == "cancelling"
-        return [] if cancelling else [unknown_outcome(active, call.call_id)]
+        said = " ".join(block.text for block in command.output if isinstance(block, Text))
+        return [] if cancelling else [unknown_outcome(active, call.call_id, said)]
     payload = ToolReconciled(
         call_id=call.call_id,
         name=call.name,

@@ -15,6 +15,7 @@ from turnwright.journal.commands import (
     RequestModel,
     RespondModel,
     RunCommand,
+    SettleCall,
     StartTool,
 )
 from turnwright.journal.entries.operation import FailureClass
@@ -34,6 +35,7 @@ class Hands:
         self.journal = journal
         self.presence = presence
         self.permissions = permissions or PermissionState(mode="bypass")
+        self.tool = TOOL
         self._numbers = itertools.count(1)
 
     async def claim(self, turn: Turn) -> int:
@@ -41,7 +43,7 @@ class Hands:
         thread = await self.journal.thread(turn.key)
         assert thread is not None
         agent = turn.key.agent
-        definition = AgentDefinition(name=agent, model="scripted:", tools=(TOOL,), permissions=self.permissions)
+        definition = AgentDefinition(name=agent, model="scripted:", tools=(self.tool,), permissions=self.permissions)
         run = f"{self.presence}-run-{next(self._numbers)}"
         claim = ClaimRun(turn_id=turn.id, run=run, start_epoch=thread.control.epoch, definition=definition)
         return (await self._do(turn, claim)).control.epoch
@@ -63,7 +65,7 @@ class Hands:
             ordinal=await self._ordinal(turn),
             blocks=blocks,
             usage=usage,
-            tools={TOOL.name: CallSpec(effect="once")},
+            tools={TOOL.name: CallSpec(effect="once", reconcilable=self.tool.reconcilable)},
         )
         await self._do(turn, command)
 
@@ -141,6 +143,14 @@ class Hands:
             call_id=call_id,
             outcome="success",
             output=(Text(text=text),),
+        )
+        await self._do(turn, command)
+
+    async def doubt(self, turn: Turn, call_id: str, said: str) -> None:
+        """The tool's hook cannot find out what became of its call, and says why."""
+        epoch, output = await self._epoch(turn), (Text(text=said),)
+        command = SettleCall(
+            turn_id=turn.id, epoch=epoch, step=1, ordinal=1, call_id=call_id, outcome="unknown", output=output
         )
         await self._do(turn, command)
 

@@ -5,9 +5,10 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.integration.client.hands import AGENT, Hands
+from tests.integration.client.hands import AGENT, TOOL, Hands
 from tests.integration.client.terminal import Run, lines, shown
 from turnwright.client import Client, Question, Session, Turn
+from turnwright.journal.agents import ToolSpec
 from turnwright.journal.driver import Driver
 from turnwright.journal.entries import Entry
 from turnwright.journal.state_parts import PermissionState
@@ -21,11 +22,12 @@ Lose: TypeAlias = Callable[..., Awaitable[Turn]]
 def lose(driver: Driver, session: Session, hands: Hands) -> Lose:
     """A turn whose worker died in the middle of its call, which a person had changed if `edited` says to what."""
 
-    async def lose(edited: dict[str, int] | None = None) -> Turn:
+    async def lose(edited: dict[str, int] | None = None, tool: ToolSpec = TOOL) -> Turn:
         hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
         turn = await session.submit("one", agent=AGENT)
         permissions = None if edited is None else PermissionState()
         mortal = Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal", permissions)
+        mortal.tool = tool
         call_id = await mortal.want_tool(turn)
         if edited is not None:
             await turn.approve((await asked(turn)).interaction_id, arguments=edited)
@@ -61,6 +63,26 @@ async def test_a_question_about_an_unknown_outcome_says_what_was_called_under_wh
     await hands.start_tool(turn, str(question.call_id))
     settled = await client.interaction(question.interaction_id)
     assert (settled.state, settled.started_us) == ("resolved", started.at_us)
+
+
+async def test_what_the_tools_hook_says_when_it_cannot_find_out_stands_in_the_question(
+    run: Run, client: Client, hands: Hands, lose: Lose
+) -> None:
+    turn = await lose(tool=TOOL.model_copy(update={"reconcilable": True}))
+    assert await turn.questions() == ()
+    thread = await hands.journal.thread(turn.key)
+    assert thread is not None
+    active = thread.control.turn(turn.id)
+    assert active is not None
+    await hands.doubt(turn, active.calls[0].call_id, "the bank does not answer")
+    question = await asked(turn)
+    assert (question.kind, question.message, question.called_with) == (
+        "unknown_outcome", "the bank does not answer", {"n": 1},
+    )  # fmt: skip
+    [listed] = (await client.inbox()).items
+    assert listed.message == "the bank does not answer"
+    for look in (("approvals", "show", question.interaction_id), ("turn", "show", turn.id), ("turn", "why", turn.id)):
+        assert "the bank does not answer" in shown(await run(*look)), look
 
 
 async def test_a_result_that_comes_when_a_person_has_settled_its_call_is_shown_as_late(
