@@ -1,22 +1,24 @@
 """Wake-ups after accepted commands: sent in the background, at most once at a time for each thread.
 
 Rule: a command is in the journal before its wake-up is sent, so losing one costs latency and never a command. No
-caller waits for Temporal, and nothing that goes wrong here is a caller's error.
+caller waits for Temporal, and nothing that goes wrong here is a caller's error. A Temporal that is not the one through
+which the journal is served gets none: what it would start there, no worker would ever meet.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import structlog
 
+from turnwright.client.unreached import brief
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.serving import serving
 from turnwright.workflows.ids import default_task_queue
 
 if TYPE_CHECKING:
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
 
     from turnwright.workflows.waking import Waker
 
-WAKING = "turnwright.workflows.waking"
+ENGINE = "turnwright.workflows.engine"
 WAKE_TIMEOUT_S = 3.0
 IN_FLIGHT_MAX = 16
 PENDING_MAX = 10_000
-
-FAILURE_CHARACTERS_MAX = 150
-_UNREACHED = re.compile(r'connect error", ([^,]+), .*message: "([^"]+)"')
+ELSEWHERE = (
+    "its workers use another Temporal than this client: give it theirs (temporal_address, or TEMPORAL_ADDRESS of "
+    "the environment)"
+)
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +53,7 @@ class Wakes:
         self._sending: dict[ThreadKey | SessionKey, asyncio.Task[None]] = {}
         self._again: set[ThreadKey | SessionKey] = set()
         self._failure: str | None = None
+        self._is_theirs = False
         self.closed = False
 
     @property
@@ -87,7 +91,7 @@ class Wakes:
     def _loaded(self) -> asyncio.Task[ModuleType]:
         """What sends them. It loads Temporal's SDK, which takes most of a second: once, and for commands only."""
         if self._loading is None:
-            self._loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, WAKING))
+            self._loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, ENGINE))
         return self._loading
 
     async def _deliver(self, key: ThreadKey | SessionKey) -> None:
@@ -104,30 +108,44 @@ class Wakes:
 
     async def _wake(self, key: ThreadKey | SessionKey) -> None:
         try:
-            waking = await asyncio.shield(self._loaded())
+            await asyncio.shield(self._loaded())
             async with asyncio.timeout(WAKE_TIMEOUT_S):
-                waker = await self._connected(waking)
+                waker = await self._connected()
+                await self._check(waker)
                 await (waker.session(key) if isinstance(key, SessionKey) else waker.thread(key))
         except Exception as error:  # noqa: BLE001 - whatever it is, the sweeper does it instead
             if self._failure is None:
                 log.warning("wake_not_sent", error=str(error) or type(error).__name__, effect="a sweeper does it later")
-            self._failure = _brief(error)
+            self._failure = brief(error)
         else:
             self._failure = None
 
-    async def _connected(self, waking: ModuleType) -> Waker:
+    async def _connected(self) -> Waker:
+        from turnwright.workflows.waking import Waker  # noqa: PLC0415 - what takes long of it is loaded
+
         if self._waker is None:
             assert self._connect is not None
             client = await self._connect()
             journal_id = await self._journal.journal_id()
-            self._waker = waking.Waker(client, journal_id, self._task_queue or default_task_queue(journal_id))
+            self._waker = Waker(client, journal_id, self._task_queue or default_task_queue(journal_id))
         return self._waker
 
+    async def _check(self, waker: Waker) -> None:
+        """Until workers that serve the journal were once seen to use this Temporal, see that none uses another.
 
-def _brief(error: Exception) -> str:
-    """The failure for people; the SDK tells a refused connection in five nested brackets."""
-    text = str(error) or type(error).__name__
-    unreached = _UNREACHED.search(text)
-    if unreached is not None:
-        return f"{unreached[1]}: {unreached[2]}"
-    return text if len(text) <= FAILURE_CHARACTERS_MAX else f"{text[:FAILURE_CHARACTERS_MAX]}…"
+        Raises:
+            ConnectionError: they use another one.
+        """
+        from turnwright.workflows.engine import TemporalUnreachable, identify  # noqa: PLC0415
+
+        if self._is_theirs:
+            return
+        engines = {worker.engine for worker in await self._journal.driver.read(serving)}
+        if not engines:
+            return
+        try:
+            self._is_theirs = await identify(waker.client) in engines
+        except TemporalUnreachable:
+            return  # the wake-up itself tells why, or needs less
+        if not self._is_theirs:
+            raise ConnectionError(ELSEWHERE)

@@ -1,8 +1,8 @@
 """Which Temporal this worker serves its journal through, and that no other worker serves it through another.
 
-Rule: it is the cluster and the namespace by their own ids, not by an address: behind one address there may be a new
-cluster after the old one was lost, and one cluster has many addresses. A worker that finds its journal served through
-another Temporal waits, and says so; one whose own Temporal was replaced under it says the new one, and works on.
+Rule: a worker that finds its journal served through another Temporal waits, and says so; one whose own Temporal was
+replaced under it says the new one, and works on. What this Temporal holds of the time when the journal had another id
+is ended, a part in each round: workers of the new id do not meet it on their queue.
 """
 
 from __future__ import annotations
@@ -10,56 +10,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 
 import structlog
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetClusterInfoRequest
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import StoreError
 from turnwright.journal.transact.serving import Rival, begin_serving, end_serving, find_rival
 from turnwright.worker.actor import Looper
-from turnwright.worker.temporal_client import TemporalUnreachable
-from turnwright.workflows.waking import RPC_TIMEOUT_S
+from turnwright.worker.incarnation import end_earlier
+from turnwright.workflows.engine import TemporalUnreachable, identify
 
 LOOK_INTERVAL_S = 5.0
-RPC_TIMEOUT = timedelta(seconds=RPC_TIMEOUT_S)
 # All workers of a journal find out in turn that the cluster behind their address is another one.
 RIVAL_LOOKS_MAX = 4
-_NOT_TOLD = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.UNAUTHENTICATED})
+ENDED_IN_ROUND_MAX = 200
 
 log = structlog.get_logger(__name__)
 
 
 class ServedElsewhere(ConnectionError):
     """The journal is served through another Temporal; the message names a worker that does it and what to do."""
-
-
-async def identify(client: Client) -> str:
-    """The ids of the cluster and the namespace, as `cluster/namespace`.
-
-    Raises:
-        TemporalUnreachable: it does not answer, or has no such namespace.
-    """
-    request = DescribeNamespaceRequest(namespace=client.namespace)
-    try:
-        found = await client.workflow_service.describe_namespace(request, timeout=RPC_TIMEOUT)
-    except RPCError as error:
-        raise TemporalUnreachable(f"Temporal does not tell of its namespace {client.namespace!r}: {error}") from None
-    return f"{await _cluster_id(client)}/{found.namespace_info.id}"
-
-
-async def _cluster_id(client: Client) -> str:
-    """Empty where who may use one namespace is told nothing of the cluster; the namespace's id is unique by itself."""
-    try:
-        return (await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=RPC_TIMEOUT)).cluster_id
-    except RPCError as error:
-        if error.status in _NOT_TOLD:
-            return ""
-        raise TemporalUnreachable(f"Temporal does not tell which cluster it is: {error}") from None
 
 
 class Engine(Looper):
@@ -108,6 +80,13 @@ class Engine(Looper):
         self._rivals = self._rivals + 1 if rival is not None else 0
         if rival is not None and self._rivals >= RIVAL_LOOKS_MAX and not self.evicted.done():
             self.evicted.set_result(await self._refusal(rival))
+        if rival is None:
+            await self._end_earlier(engine)
+
+    async def _end_earlier(self, engine: str) -> None:
+        ended = await end_earlier(self._client, engine, self._driver, ENDED_IN_ROUND_MAX)
+        if ended:
+            log.info("earlier_incarnation_ended", workflows=ended)
 
     async def _look(self, engine: str) -> Rival | None:
         now = (self._presence(), engine)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
 
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.serving import Incarnation, renew
-from turnwright.workflows.waking import RPC_TIMEOUT_S
+from turnwright.journal.transact.serving import Incarnation, note_ended, renew, unended_ids
+from turnwright.workflows.engine import RPC_TIMEOUT, TemporalUnreachable
 
 
 async def check_unserved(journal: Journal) -> str:
@@ -48,17 +48,35 @@ def _refuse(workers: Sequence[str]) -> None:
         raise CommandRejected("journal_served", f"workers serve the journal: {', '.join(workers)}; stop them first")
 
 
-async def end_workflows(client: Client, journal_id: str) -> int:
-    """Terminate what Temporal runs under an id the journal had; how many workflows. Later ones end by themselves."""
-    query = f"WorkflowId STARTS_WITH 'tw/{journal_id}/' AND ExecutionStatus = 'Running'"
+async def end_earlier(client: Client, engine: str, driver: Driver, most: int | None = None) -> int:
+    """End what a Temporal, by its `engine`, holds of the journal's earlier ids; how many workflows, `most` at a time.
+
+    Raises:
+        TemporalUnreachable: it does not answer, or refuses.
+    """
     ended = 0
-    async for found in client.list_workflows(query):
+    for earlier in await driver.read(partial(unended_ids, engine)):
+        left = None if most is None else most - ended
+        try:
+            ended += await _end_workflows(client, earlier, left)
+        except RPCError as error:
+            raise TemporalUnreachable(f"Temporal does not end what it has of the id {earlier}: {error}") from None
+        if most is not None and ended >= most:
+            break
+        await driver.write(partial(note_ended, earlier, engine))
+    return ended
+
+
+async def _end_workflows(client: Client, journal_id: str, most: int | None) -> int:
+    """Terminate what Temporal runs under an id; how many it listed, some of which may have ended meanwhile."""
+    query = f"WorkflowId STARTS_WITH 'tw/{journal_id}/' AND ExecutionStatus = 'Running'"
+    seen = 0
+    async for found in client.list_workflows(query, limit=most, rpc_timeout=RPC_TIMEOUT):
         handle = client.get_workflow_handle(found.id, run_id=found.run_id)
         try:
-            await handle.terminate(reason="its journal has a new id", rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S))
+            await handle.terminate(reason="its journal has a new id", rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
-        else:
-            ended += 1
-    return ended
+        seen += 1
+    return seen

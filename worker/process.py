@@ -28,7 +28,8 @@ from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
-from turnwright.worker.temporal_client import TemporalUnreachable, connect
+from turnwright.worker.temporal_client import connect
+from turnwright.workflows.engine import TemporalUnreachable
 from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
 

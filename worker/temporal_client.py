@@ -9,13 +9,11 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 
+from turnwright.client.unreached import brief
 from turnwright.worker.settings import Settings, SettingsError
+from turnwright.workflows.engine import TemporalUnreachable
 
 DEFAULT_ADDRESS = "localhost:7233"
-
-
-class TemporalUnreachable(ConnectionError):
-    """Temporal does not answer; the message names the address and what to do."""
 
 
 def read_connection(settings: Settings) -> ClientConnectConfig:
@@ -44,5 +42,5 @@ async def connect(settings: Settings, *, lazy: bool = False, runtime: Runtime | 
     except RuntimeError as error:
         raise TemporalUnreachable(
             f"Temporal at {connection['target_host']} does not answer: start it, or set "
-            f"TURNWRIGHT_TEMPORAL_ADDRESS ({error})"
+            f"TURNWRIGHT_TEMPORAL_ADDRESS ({brief(error)})"
         ) from None

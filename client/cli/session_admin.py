@@ -14,6 +14,7 @@ from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
 from turnwright.client.session import Session
+from turnwright.journal.counted import counted
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store_delete import Deleted
 
@@ -98,7 +99,7 @@ class SessionAdminCommands:
             if not yes:
                 seen = await found.status()
                 raise InvalidInput(
-                    f"session {session} has {seen.threads} threads and {seen.last_position} entries; "
+                    f"session {session} has {counted(seen.threads, 'thread')} and {seen.last_position} entries; "
                     "nothing was deleted, and nothing would bring it back: say --yes"
                 )
             _show_deleted(session, await found.delete(**how(reason, request_id)), screen)

@@ -7,6 +7,7 @@ from turnwright.client.cli.budgets import usd
 from turnwright.client.cli.screen import local
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
+from turnwright.journal.counted import counted
 from turnwright.journal.durations import human
 from turnwright.journal.entries import Entry
 from turnwright.journal.messages import Message
@@ -78,7 +79,7 @@ def _did(report: TurnReport) -> str:
     if not report.model_attempts:
         return ""
     counts = ((report.steps, "step"), (report.model_attempts, "model attempt"), (report.tool_attempts, "tool attempt"))
-    return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts if count)
+    return ", ".join(counted(count, name) for count, name in counts if count)
 
 
 def _used(report: TurnReport) -> str:

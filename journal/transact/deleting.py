@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from turnwright.journal.canonical import encode
 from turnwright.journal.commands import DeleteSession, Receipt, Rejection
 from turnwright.journal.control import REDUCER_VERSION, SessionControl
+from turnwright.journal.counted import counted
 from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.edge import storable
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -113,8 +114,9 @@ def _busy(session_id: int) -> Script[Rejection | None]:
     threads, turns = (0, 0) if row is None else row
     if not threads:
         return None
-    what = f"{turns} {'turn' if turns == 1 else 'turns'} of {threads} {'thread' if threads == 1 else 'threads'}"
-    return Rejection("busy", f"{what} of the session are active or queued; cancel the session and wait, then delete it")
+    what = f"{counted(turns, 'turn')} of {counted(threads, 'thread')} of the session"
+    verb = "is" if turns == 1 else "are"
+    return Rejection("busy", f"{what} {verb} active or queued; cancel the session and wait, then delete it")
 
 
 def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:

@@ -14,6 +14,7 @@ from turnwright.journal.transact.rows import clock
 
 TOPIC = "serving"
 EARLIER = "incarnation:"
+ENDED = "ended:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,21 @@ def earlier_ids() -> Script[frozenset[str]]:
     """The ids the journal had before it was given new ones."""
     found = yield from rows("incarnations")
     return frozenset(str(journal_id) for (journal_id,) in found)
+
+
+def unended_ids(engine: str) -> Script[tuple[str, ...]]:
+    """The earlier ids whose workflows nobody has ended in this Temporal yet.
+
+    Once is enough, and more would do harm: the original of a copied journal still works under the id they shared.
+    """
+    earlier = yield from earlier_ids()
+    ended = yield from rows("ended_incarnations")
+    return tuple(sorted(earlier.difference(str(one) for one, where in ended if where == engine)))
+
+
+def note_ended(journal_id: str, engine: str) -> Script[None]:
+    """What this Temporal had under an earlier id was ended."""
+    yield from first("upsert_ended_incarnation", ENDED + journal_id, engine)
 
 
 @dataclass(frozen=True, slots=True)

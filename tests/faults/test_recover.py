@@ -3,10 +3,15 @@
 import sqlite3
 from pathlib import Path
 
+from temporalio.client import WorkflowExecutionStatus
+
 from tests.faults.harness.recovering import recover
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
+from turnwright.client import Turn
+from turnwright.workflows.ids import thread_workflow_id
 
+NOWHERE = "127.0.0.1:9"
 SLEEPY = {"sweep_interval_s": 600, "stall_s": 600}
 
 
@@ -63,6 +68,35 @@ async def test_under_its_new_id_a_journal_put_back_to_a_backup_meets_nothing_of_
     await world.until_status(turn, "completed")
     await late.until_logged("task_of_earlier_incarnation")
     assert [len(set(world.ledger.keys("effect", tool))) for tool in ("charge", "post")] == [1, 1]
+
+
+async def test_what_temporal_holds_of_earlier_ids_is_ended_when_it_is_there_again_and_only_once(
+    small_world: World,
+) -> None:
+    """Once: an original of which this journal is a copy still works under the id that both had."""
+    world, first = small_world, await small_world.journal.journal_id()
+    turn = await world.submit(say("hello"))
+    assert await world.client.flush() is None
+    code, [renewed, *_] = await recover(world, "--new-incarnation", temporal=NOWHERE)
+    assert (code, renewed["earlier"], await runs(world, first, turn)) == (0, first, True)
+    worker = await world.start_worker(settings={"task_queue": "nobody-else-s"})
+    await worker.until_logged("earlier_incarnation_ended")
+    assert not await runs(world, first, turn)
+    worker.kill()
+    second = renewed["journal_id"]
+    await recover(world, "--new-incarnation", temporal=NOWHERE)
+    for journal_id in (first, second):
+        await world.wake_as(journal_id, turn)
+    code, [ended, *_] = await recover(world)
+    assert (code, ended["workflows_ended"]) == (0, 1)
+    assert (await runs(world, first, turn), await runs(world, second, turn)) == (True, False)
+
+
+async def runs(world: World, journal_id: str, turn: Turn) -> bool:
+    """Whether the turn's thread has a workflow under this id of its journal."""
+    temporal = await world.temporal.connect()
+    found = await temporal.get_workflow_handle(thread_workflow_id(journal_id, turn.key)).describe()
+    return found.status is WorkflowExecutionStatus.RUNNING
 
 
 def copy(source: Path, target: Path) -> None:

@@ -20,6 +20,7 @@ ROLES = (
     ("turnwright.journal.watchers", "journal.stores"),
     ("turnwright.journal", "journal.pure"),
     ("turnwright.workflows.attributes", "workflows.shared"),
+    ("turnwright.workflows.engine", "workflows.shared"),
     ("turnwright.workflows.ids", "workflows.shared"),
     ("turnwright.workflows.payloads", "workflows.shared"),
     ("turnwright.workflows.waking", "workflows.shared"),

@@ -5,7 +5,8 @@ from temporalio.service import TLSConfig
 
 from turnwright.worker import loopback
 from turnwright.worker.settings import Settings, SettingsError
-from turnwright.worker.temporal_client import TemporalUnreachable, connect, read_connection
+from turnwright.worker.temporal_client import connect, read_connection
+from turnwright.workflows.engine import TemporalUnreachable
 
 PROFILES = """
 [profile.default]

@@ -13,6 +13,7 @@ from turnwright.client.cli.options import Json
 from turnwright.client.cli.running import REFUSED
 from turnwright.client.cli.screen import Screen
 from turnwright.client.opening import open_journal
+from turnwright.journal.counted import counted
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.sweeping import Broken
 from turnwright.worker.commands.ending import told
@@ -21,6 +22,8 @@ from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from turnwright.worker.recovery import Case
     from turnwright.worker.rousing import TemporalRouser
 
@@ -30,12 +33,13 @@ NewIncarnation = Annotated[
     typer.Option("--new-incarnation", help="First give the journal a new id: after it was put back to a backup."),
 ]
 
+_STAYS = "what it runs under the old id stays until a worker, or `turnwright recover`, reaches it"
 _SAID = {"gone": "has no workflow", "under_way": "has something under way", "wedged": "stands still"}
 _DONE = {"woken": "woken", "thread_terminated": "thread's workflow ended", "turn_restarted": "turn started again"}
 
 _BESIDE = {
-    "taken_in": "{:,} threads had submits of their callers' transactions, which are queued now",
-    "erased": "{:,} pieces of deleted sessions erased",
+    "taken_in": ("thread", "with submits of their callers' transactions, which are queued now"),
+    "erased": ("piece", "of deleted sessions erased"),
 }
 
 
@@ -72,8 +76,8 @@ class _Recover:
 
     async def renewed(self, journal: Journal) -> int:
         """A new incarnation, then recovery under its id."""
-        from turnwright.worker.incarnation import begin_incarnation, check_unserved, end_workflows  # noqa: PLC0415
-        from turnwright.worker.temporal_client import TemporalUnreachable, connect  # noqa: PLC0415
+        from turnwright.worker.incarnation import begin_incarnation, check_unserved  # noqa: PLC0415
+        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415
 
         if self._dry_run:
             journal_id = await check_unserved(journal)
@@ -84,18 +88,19 @@ class _Recover:
         told = f"the journal {incarnation.earlier} is {incarnation.now} from now on"
         self._screen.show({"earlier": incarnation.earlier, "journal_id": incarnation.now}, told)
         try:
-            ended = await end_workflows(await connect(self._settings), incarnation.earlier)
+            return await self.recovered(journal)
         except TemporalUnreachable as error:
-            self._screen.note(f"what Temporal holds under the old id ends when it next meets a worker ({error})")
+            self._screen.note(f"{error}; {_STAYS}")
             return 0
-        self._screen.show({"workflows_ended": ended}, f"workflows ended in Temporal: {ended:,}")
-        return await self.recovered(journal)
 
     async def recovered(self, journal: Journal) -> int:
         """Tell of each thread that nobody carries on, and bring it back unless it is a dry run."""
         from turnwright.worker.recovery import Recovery  # noqa: PLC0415
 
-        recovery = Recovery(journal, await self._rouser(journal), self._settings.stall_s)
+        rouser = await self._rouser(journal)
+        if rouser is not None and not self._dry_run:
+            await self._end_earlier(rouser.waker.client, journal)
+        recovery = Recovery(journal, rouser, self._settings.stall_s)
         taken_in = 0 if self._dry_run else await recovery.take_in()
         found = broken = 0
         async for case in recovery.find():
@@ -112,10 +117,20 @@ class _Recover:
         self._sum_up(found, broken, {"taken_in": taken_in, "erased": erased})
         return REFUSED if broken else 0
 
+    async def _end_earlier(self, client: Client, journal: Journal) -> None:
+        from turnwright.worker.incarnation import end_earlier  # noqa: PLC0415
+        from turnwright.workflows.engine import identify  # noqa: PLC0415
+
+        ended = await end_earlier(client, await identify(client), journal.driver)
+        if ended:
+            told = f"workflows of the journal's earlier ids ended in Temporal: {ended:,}"
+            self._screen.show({"workflows_ended": ended}, told)
+
     async def _rouser(self, journal: Journal) -> TemporalRouser | None:
         """A dry run tells what it can without Temporal."""
         from turnwright.worker.rousing import TemporalRouser  # noqa: PLC0415
-        from turnwright.worker.temporal_client import TemporalUnreachable, connect  # noqa: PLC0415
+        from turnwright.worker.temporal_client import connect  # noqa: PLC0415
+        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415
         from turnwright.workflows.ids import default_task_queue  # noqa: PLC0415
         from turnwright.workflows.waking import Waker  # noqa: PLC0415
 
@@ -132,9 +147,11 @@ class _Recover:
 
     def _sum_up(self, found: int, broken: int, beside: dict[str, int]) -> None:
         verb = "would be brought back" if self._dry_run else "brought back"
-        told = f"{found:,} threads {verb}" if found else "every thread with work is carried on"
+        told = f"{counted(found, 'thread')} {verb}" if found else "every thread with work is carried on"
         told += f"; {broken:,} cannot be read (see `turnwright journal verify`)" if broken else ""
-        told += "".join(f"; {_BESIDE[what].format(count)}" for what, count in beside.items() if count)
+        for what, count in beside.items():
+            noun, rest = _BESIDE[what]
+            told += f"; {counted(count, noun)} {rest}" if count else ""
         totals = {"found": found, "recovered": 0 if self._dry_run else found, "unreadable": broken}
         self._screen.show(totals | beside, told)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 from temporalio.client import Client as TemporalClient
@@ -13,8 +14,10 @@ from tests.integration.client.hands import AGENT
 from turnwright.client import Budget, Client, ClientSettings
 from turnwright.journal.driver import Driver
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.serving import begin_serving
 from turnwright.worker import loopback
 from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.engine import identify
 from turnwright.workflows.ids import session_workflow_id, thread_workflow_id
 
 pytestmark = pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)  # no store has a part in this
@@ -96,3 +99,27 @@ async def test_a_rejected_command_wakes_nobody(driver: Driver, connect: Connect,
     assert await client.flush(30) is None
     temporal = await server.connect()
     assert [workflow async for workflow in temporal.list_workflows()] == []
+
+
+async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wake_up(
+    driver: Driver, connect: Connect, server: TemporalServer
+) -> None:
+    await server.start()
+    temporal = await server.connect()
+    client = await connect(temporal_address=server.address)
+    session = client.session("ann", "s")
+    await session.create()
+    worker = await driver.hold_presence("w-1", {}, lease_s=60)
+    try:
+        await driver.write(partial(begin_serving, worker.name, "another/namespace"))
+        turn = await session.submit("one", agent=AGENT)
+        assert "another Temporal" in (await client.flush(30) or "")
+        thread = temporal.get_workflow_handle(thread_workflow_id(await Journal(driver).journal_id(), turn.key))
+        with pytest.raises(RPCError):
+            await thread.describe()
+        await driver.write(partial(begin_serving, worker.name, await identify(temporal)))
+        await turn.pause()
+        assert await client.flush(30) is None
+        assert await signals(thread) == ["wake"]
+    finally:
+        await worker.release()

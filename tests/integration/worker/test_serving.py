@@ -8,7 +8,16 @@ import pytest
 from tests.integration.worker.conftest import Spawn
 from turnwright.journal.driver import Driver
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.serving import Rival, begin_serving, earlier_ids, end_serving, find_rival, renew
+from turnwright.journal.transact.serving import (
+    Rival,
+    begin_serving,
+    earlier_ids,
+    end_serving,
+    find_rival,
+    note_ended,
+    renew,
+    unended_ids,
+)
 
 ONE, TWO = "cluster-1/namespace", "cluster-2/namespace"
 
@@ -65,4 +74,17 @@ async def test_a_journal_gets_a_new_id_only_when_nobody_serves_it(driver: Driver
         renewed = await driver.write(partial(renew, new))
         assert (renewed.earlier, renewed.now, renewed.rivals) == (old, new, ())
     assert await journal.journal_id() == "newer"
+    assert await driver.read(earlier_ids) == {before, "new"}
+
+
+async def test_what_was_begun_under_an_earlier_id_is_ended_once_in_each_temporal(driver: Driver) -> None:
+    before = await Journal(driver).journal_id()
+    await driver.write(partial(renew, "new"))
+    await driver.write(partial(renew, "newer"))
+    assert await driver.read(partial(unended_ids, ONE)) == tuple(sorted((before, "new")))
+    await driver.write(partial(note_ended, before, ONE))
+    assert await driver.read(partial(unended_ids, ONE)) == ("new",)
+    assert await driver.read(partial(unended_ids, TWO)) == tuple(sorted((before, "new")))
+    await driver.write(partial(note_ended, before, TWO))
+    assert await driver.read(partial(unended_ids, TWO)) == ("new",)
     assert await driver.read(earlier_ids) == {before, "new"}
