@@ -73,14 +73,19 @@ class TurnFailed(TurnEnded):
 
 
 class TurnCancelled(TurnEnded):
-    """The turn was cancelled; `act` says by whom, when and why."""
+    """The turn was cancelled; `act` says by whom, when and why.
 
-    def __init__(self, turn_id: str, code: str, act: Act | None = None) -> None:
+    `effects_unknown` says of which calls nobody knows whether they had their effect.
+    """
+
+    def __init__(self, turn_id: str, code: str, act: Act | None = None, effects_unknown: str | None = None) -> None:
         by = f", by {act.principal}" if act is not None and act.principal else ""
         because = f", because: {act.reason}" if act is not None and act.reason else ""
         how = cancel_words(code) or "on request"
-        super().__init__(turn_id, code, f"turn {turn_id} was cancelled {how}{by}{because} ({code})")
+        unsure = f"; {effects_unknown}" if effects_unknown else ""
+        super().__init__(turn_id, code, f"turn {turn_id} was cancelled {how}{by}{because} ({code}){unsure}")
         self.act = act
+        self.effects_unknown = effects_unknown
 
 
 class WaitTimeout(TurnwrightError, TimeoutError):

@@ -210,7 +210,7 @@ class Turn(Answering):
             code, message = view.code or "internal", view.message or "no message"
             raise TurnFailed(self.id, code, message, retryable=view.row.retryable)
         if view.phase == "cancelled":
-            raise TurnCancelled(self.id, view.code or "cancelled", view.cancelled_by)
+            raise TurnCancelled(self.id, view.code or "cancelled", view.cancelled_by, view.row.effects_unknown)
         return await self._answer(view.row.output_message or "")
 
     async def events(self, after: int = 0) -> AsyncIterator[Entry]:

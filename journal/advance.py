@@ -145,11 +145,11 @@ def _cancelled(control: ThreadControl, active: ActiveTurn, revision: int) -> lis
     drafts = close_open_ends(active, f"cancelled by {source}")
     if active.inputs:
         drafts.append(discard_inputs(active.turn_id, control.seq, f"cancelled by {source}"))
-    said = (active.cancel_reason, effects_unknown(active, drafts))
     payload = TurnCancelled(
         source=source,
         principal=active.cancelled_by,
-        reason="; ".join(part for part in said if part) or None,
+        reason=active.cancel_reason,
+        effects_unknown=effects_unknown(active, drafts),
         revision=revision,
     )
     return [*drafts, _status(active, payload)]

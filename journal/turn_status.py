@@ -60,7 +60,13 @@ CANCELLED: dict[str, str] = {
     "close": "with the queue of its thread, which was closed",
 }
 _CANCELLED_BY = "cancelled_by_"
-_NO_END: dict[str, object] = {"ended_at_us": None, "code": None, "message": None, "retryable": False}
+_NO_END: dict[str, object] = {
+    "ended_at_us": None,
+    "code": None,
+    "message": None,
+    "retryable": False,
+    "effects_unknown": None,
+}
 
 
 class TurnStatus(Frozen):
@@ -68,6 +74,7 @@ class TurnStatus(Frozen):
 
     `queue_order` sorts the queue: the seq of `turn.queued`, negated for one put at the head.
     `steps` counts the model steps begun, over all starts of the turn, as its last status entry knew it.
+    `effects_unknown` says of which calls of a cancelled turn nobody knows whether they had their effect.
     """
 
     turn_id: str
@@ -87,6 +94,7 @@ class TurnStatus(Frozen):
     message: str | None = None
     retryable: bool = False
     output_message: str | None = None
+    effects_unknown: str | None = None
 
     @property
     def finished(self) -> bool:
@@ -154,6 +162,7 @@ def evolve_status(status: TurnStatus, entry: Entry) -> TurnStatus:
                 "ended_at_us": entry.at_us,
                 "code": f"{_CANCELLED_BY}{payload.source}",
                 "message": payload.reason,
+                "effects_unknown": payload.effects_unknown,
             }
         case _:
             pass

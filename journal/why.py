@@ -130,10 +130,11 @@ def _cancelled(scene: Scene) -> str:
     """When, how, by whom and why; a reason stands with who gave it."""
     status, act = scene.status, scene.cancelled_by
     how = cancel_words(status.code) or "on request"
+    unsure = f"; {status.effects_unknown}" if status.effects_unknown else ""
     if act is not None:
-        return f"{how}, {act.told(scene.now_us)} ({status.code})"
+        return f"{how}, {act.told(scene.now_us)} ({status.code}){unsure}"
     ago = human(scene.now_us - (status.ended_at_us or scene.now_us))
-    return f"{how} {ago} ago ({status.code}{': ' if status.message else ''}{status.message or ''})"
+    return f"{how} {ago} ago ({status.code}{': ' if status.message else ''}{status.message or ''}){unsure}"
 
 
 def _parked(scene: Scene) -> Why:

@@ -112,7 +112,7 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     RunClaimed: lambda p: p.temporal_run_id,
     TurnWaiting: lambda p: f"for {', '.join(p.interactions)} (see `turnwright turn why`)",
     TurnFailed: lambda p: f"{p.code}: {p.message}",
-    TurnCancelled: lambda p: CANCELLED[p.source],
+    TurnCancelled: lambda p: "; ".join(part for part in (CANCELLED[p.source], p.effects_unknown) if part),
     TurnCancelRequested: lambda p: CANCELLED[p.source],
     ModelRequested: lambda p: f"attempt {p.ordinal} on {p.presence}",
     ModelResponded: lambda p: said(p.blocks),

@@ -89,10 +89,11 @@ class TurnCancelRequested(ByPrincipal):
 
 
 class TurnCancelled(ByPrincipal):
-    """The turn stopped on request."""
+    """The turn stopped on request. `effects_unknown`: of which calls nobody knows whether they had their effect."""
 
     TYPE: ClassVar[str] = "turn.cancelled"
     source: CancelSource = "turn"
+    effects_unknown: str | None = None
     revision: int
 
 

@@ -84,6 +84,27 @@ async def test_a_cancelled_turn_names_who_cancelled_it_how_and_why(
     assert f"{how[level]}, by bob" in (await turn.why()).text
 
 
+async def test_a_cancelled_turns_note_about_a_call_is_nobodys_reason(
+    run: Run, session: Session, turn: Turn, hands: Hands, driver: Driver
+) -> None:
+    hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
+    mortal = Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal")
+    await mortal.call_tool(turn)
+    await hold.release()
+    await hands.claim(turn)
+    await turn.cancel(principal="bob", reason=WHY)
+    await hands.journal.dispatch(turn.key)
+    view = await turn.status()
+    note = "whether it had its effect is unknown of: ledger"
+    assert view.cancelled_by is not None
+    assert (view.message, view.cancelled_by.reason, view.row.effects_unknown) == (WHY, WHY, note)
+    assert f"because: {WHY} (cancelled_by_turn); {note}." in (await turn.why()).text
+    assert f"{note}  [bob: {WHY}]" in shown(await run("journal", "tail", "s", "-u", "ann"))
+    with pytest.raises(TurnCancelled, match=note) as stopped:
+        await turn.result()
+    assert stopped.value.effects_unknown == note
+
+
 async def test_a_turn_is_shown_with_its_task_its_work_and_its_answer(
     run: Run, client: Client, turn: Turn, hands: Hands
 ) -> None:

@@ -106,7 +106,7 @@ async def test_cancelling_stops_a_running_tool_and_says_whether_its_effect_is_kn
     last = (await turn.of_type("tool.finished"))[-1].payload
     assert isinstance(last, ToolFinished)
     assert (last.outcome, last.effect_unknown) == (outcome, unsure)
-    assert (tool in (status.message or "")) == unsure
+    assert (tool in (status.effects_unknown or "")) == unsure
     following = await cluster.submit(say("{messages}"))
     await following.until("completed")
 
@@ -120,7 +120,7 @@ async def test_a_tool_that_ignores_the_cancel_is_given_up_and_the_turn_says_so(
     await cluster.until_trace(log, "started")
     await turn.cancel()
     status = await turn.until("cancelled")
-    assert "stubborn" in (status.message or "")
+    assert "stubborn" in (status.effects_unknown or "")
     assert (await closed_call(turn)).effect_unknown
     assert "asked to stop" in log.read_text()
     gate.touch()

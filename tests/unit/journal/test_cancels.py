@@ -66,8 +66,8 @@ def test_a_cancel_while_a_once_calls_outcome_is_unknown_says_so_and_a_late_resul
     must(scene.cancel())
     ended = scene.machine.entries[-1].payload
     assert isinstance(ended, TurnCancelled)
-    assert ended.reason == scene.status.message
-    assert "send" in (ended.reason or "")
+    assert ended.effects_unknown == scene.status.effects_unknown
+    assert "send" in (ended.effects_unknown or "")
     assert results(scene) == ["unknown"]
     context = scene.machine.state.context
     step = must(scene.finish(call_id, step=1))
@@ -84,7 +84,7 @@ def test_a_tool_that_ignores_the_cancel_is_closed_as_interrupted_and_the_turn_sa
     closed = next(e.payload for e in scene.machine.entries if isinstance(e.payload, ToolFinished))
     assert (closed.outcome, closed.effect_unknown) == ("interrupted", True)
     assert scene.status.code == "cancelled_by_turn"
-    assert "send" in (scene.status.message or "")
+    assert "send" in (scene.status.effects_unknown or "")
 
 
 def test_a_result_that_comes_before_the_cancel_took_effect_is_applied() -> None:
