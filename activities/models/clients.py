@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model as WireModel
 from pydantic_ai.models import infer_model
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+from turnwright.activities.models.scripted import SCRIPTED_PREFIX
+
 CLIENTS_MAX = 64
 _PROVIDER_NAME: Final = "openai-compatible"
+# What pydantic-ai says beside a missing key is about its own agents.
+_ADVICE: Final = " To try Pydantic AI"
+_ARGUMENT: Final = re.compile(r" or pass it via `[^`]*`")
 _PREFIXES: Final = ("openai:", "openai-chat:", "local:")
 
 
@@ -82,7 +89,7 @@ class Clients:
 def make_model(key: Key) -> WireModel:
     """A new model object: pydantic-ai's own for a provider's name, OpenAI's chat protocol for a base URL."""
     if key.base_url is None:
-        return infer_model(key.name)
+        return _inferred(key.name)
     profile = OpenAIModelProfile(
         # Chat templates of open models take one system message, at the beginning.
         supports_inline_system_prompts=False,
@@ -93,6 +100,17 @@ def make_model(key: Key) -> WireModel:
     )
     provider = OpenAICompatibleProvider(_PROVIDER_NAME, base_url=key.base_url, api_key=api_key(), profile=profile)
     return OpenAIChatModel(served_name(key.name), provider=provider)
+
+
+def _inferred(name: str) -> WireModel:
+    try:
+        return infer_model(name)
+    except UserError as error:
+        said, advice, _ = str(error).partition(_ADVICE)
+        if not advice:
+            raise
+        set_ = _ARGUMENT.sub("", said)
+        raise UserError(f'{set_} To try an agent without a key, give it model="{SCRIPTED_PREFIX}".') from None
 
 
 def served_name(name: str) -> str:

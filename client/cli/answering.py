@@ -17,7 +17,7 @@ from turnwright.client.cli import plain
 from turnwright.client.cli.asked import question_table
 from turnwright.client.cli.bulk import MOST, act, more_left, nothing_done
 from turnwright.client.cli.inbox_filters import Asked
-from turnwright.client.cli.receipts import tell_receipt
+from turnwright.client.cli.receipts import tell_receipt, tell_rule
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
@@ -46,11 +46,15 @@ class Meant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision: its verb and the kind of question it is about. `begin` reads what was said, and gives it."""
+    """A decision: its verb and the kind of question it is about. `begin` reads what was said, and gives it.
+
+    `always`: it adds a rule for what comes, which is told.
+    """
 
     verb: str
     kind: InteractionKind
     begin: Callable[[], Give]
+    always: bool = False
 
 
 def answer(runner: Runner, meant: Meant, decision: Decision, said: How, *, as_json: bool) -> None:
@@ -59,14 +63,14 @@ def answer(runner: Runner, meant: Meant, decision: Decision, said: How, *, as_js
     async def run(client: Client, screen: Screen) -> None:
         give = decision.begin()
         if meant.ids:
-            await _answer_named(client, meant, give, said, screen)
+            await _answer_named(client, meant, give, said, screen, always=decision.always)
         else:
             await _answer_found(client, meant, decision, give, said, screen)
 
     runner.run(run, as_json=as_json)
 
 
-async def _answer_named(client: Client, meant: Meant, give: Give, said: How, screen: Screen) -> None:
+async def _answer_named(client: Client, meant: Meant, give: Give, said: How, screen: Screen, *, always: bool) -> None:
     if not meant.asked.everything or meant.all_:
         raise InvalidInput("ids and filters exclude each other; say one or the other")
     found = [await client.interaction(name) for name in dict.fromkeys(meant.ids)]
@@ -75,7 +79,10 @@ async def _answer_named(client: Client, meant: Meant, give: Give, said: How, scr
         return
     [question] = found
     turn = client.turn_of(question)
-    await tell_receipt(turn, await give(turn, question, said), screen)
+    receipt = await give(turn, question, said)
+    await tell_receipt(turn, receipt, screen)
+    if always:
+        await tell_rule(client, turn, receipt, screen)
 
 
 async def _answer_found(

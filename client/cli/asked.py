@@ -89,11 +89,17 @@ def _row(question: Question, now_us: int) -> tuple[str, ...]:
     if not question.asked:
         words = f"{question.tool or ''} {'(see `show`)' if question.large else ERASED}"
     age = f"{human(now_us - question.asked_us)} ago"
-    key, state = question.key, "" if question.state == "open" else f" {question.state}"
+    key, state = question.key, "" if question.state == "open" else f" {_settled(question)}"
     return (
         question.interaction_id, f"{question.kind}{state}", telling.short(words, WHAT_CHARACTERS_MAX), key.agent,
         key.session, key.user or "", age, _left(question, now_us),
     )  # fmt: skip
+
+
+def _settled(question: Question) -> str:
+    """The state with how it came to it: `resolved: approve`."""
+    how = question.resolution
+    return question.state if how in (None, question.state) else f"{question.state}: {how}"
 
 
 def _left(question: Question, now_us: int) -> str:

@@ -84,7 +84,11 @@ def budget_words(budget: Budget | None) -> str:
     if budget is None or not budget.bounded:
         return "without bound"
     amounts = _amounts(budget)
-    return ", ".join(f"{amounts[name]} {name}" for name in COLUMNS[1:] if name in amounts)
+    return ", ".join(f"{amounts[name]} {_noun(name, amounts[name])}" for name in COLUMNS[1:] if name in amounts)
+
+
+def _noun(name: str, amount: str) -> str:
+    return name.removesuffix("s") if amount == "1" else name
 
 
 def used_words(budget: Budget | None, used: Used) -> str:

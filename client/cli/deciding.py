@@ -70,7 +70,7 @@ class DecideCommands:
                 question.interaction_id, arguments=edited, always=always_rule or always or None, **said
             )
 
-        decision = Decision(verb="approve", kind="approval", begin=begin)
+        decision = Decision(verb="approve", kind="approval", begin=begin, always=bool(always_rule or always))
         answer(self._runner, meant, decision, how(reason, request_id), as_json=as_json)
 
     def deny(  # noqa: PLR0913 - one for each option
@@ -101,5 +101,5 @@ class DecideCommands:
                 question.interaction_id, message, always=always_rule or always or None, **said
             )
 
-        decision = Decision(verb="deny", kind="approval", begin=begin)
+        decision = Decision(verb="deny", kind="approval", begin=begin, always=bool(always_rule or always))
         answer(self._runner, meant, decision, how(reason, request_id), as_json=as_json)

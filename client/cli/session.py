@@ -12,6 +12,7 @@ from turnwright.client.cli.options import After, Json, Limit, Reason, RequestId,
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen, act_words, local
 from turnwright.client.cli.turn_filters import Anonymous, OfUser, user_wanted
+from turnwright.client.cli.unreadable import UNREADABLE, note_unreadable
 from turnwright.client.client import Client
 from turnwright.client.session import Session
 from turnwright.journal.commands import Receipt
@@ -70,6 +71,7 @@ class SessionCommands:
                 return
             columns = ("session", "user", "state", "title", "threads", "active", "queued", "last")
             screen.table(columns, [_row(seen) for seen in page.items], "there are no sessions")
+            note_unreadable(page.items, screen)
             if page.next is not None:
                 screen.note(f"more: --after {page.next}")
 
@@ -88,6 +90,7 @@ class SessionCommands:
             screen.facts(_facts(seen))
             rows = [_thread_row(thread) for thread in page.items]
             screen.table(("agent", "thread", "pause", "active", "queued", "last"), rows, "it has no threads yet")
+            note_unreadable(page.items, screen)
 
         self._runner.run(run, as_json=as_json)
 
@@ -126,7 +129,8 @@ class SessionCommands:
         as_json: Json = False,
     ) -> None:
         """Cancel every turn that was queued before this; the session stays open."""
-        self._command(user, session, lambda found: found.cancel(**how(reason, request_id)), as_json=as_json)
+        did = "every turn that was queued in it before is cancelled"
+        self._command(user, session, lambda found: found.cancel(**how(reason, request_id)), did=did, as_json=as_json)
 
     def close(
         self,
@@ -142,7 +146,13 @@ class SessionCommands:
         self._command(user, session, lambda found: found.close(mode, **how(reason, request_id)), as_json=as_json)
 
     def _command(
-        self, user: str | None, session: str, command: Callable[[Session], Awaitable[Receipt]], *, as_json: bool
+        self,
+        user: str | None,
+        session: str,
+        command: Callable[[Session], Awaitable[Receipt]],
+        *,
+        did: str = "",
+        as_json: bool,
     ) -> None:
         async def run(client: Client, screen: Screen) -> None:
             found = client.session(user, session)
@@ -153,14 +163,15 @@ class SessionCommands:
                 screen.line(f"session {session} exists already")
             else:
                 seen = await found.status()
-                screen.line(f"accepted; session {session} is {plain.session_state(seen.control)}")
+                state = f"{'stays' if did else 'is'} {plain.session_state(seen.control)}"
+                screen.line(f"accepted; session {session} {state}{': ' if did else ''}{did}")
 
         self._runner.run(run, as_json=as_json)
 
 
 def _row(seen: SessionSeen) -> tuple[str, ...]:
     counts = (str(seen.threads), str(seen.active), str(seen.queued))
-    state = plain.session_state(seen.control)
+    state = UNREADABLE if seen.unreadable else plain.session_state(seen.control)
     return (
         seen.key.session, seen.key.user or "", state, seen.control.title or "", *counts, local(seen.last_at_us),
     )  # fmt: skip
@@ -168,7 +179,7 @@ def _row(seen: SessionSeen) -> tuple[str, ...]:
 
 def _thread_row(seen: ThreadSeen) -> tuple[str, ...]:
     pause = seen.control.pause.source if seen.control.pause.on else ""
-    active = plain.head_of(seen.control) or ""
+    active = UNREADABLE if seen.unreadable else plain.head_of(seen.control) or ""
     return seen.key.agent, seen.key.thread, pause, active, str(seen.control.queued), local(seen.last_at_us)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal
 
 import typer
@@ -12,13 +11,12 @@ from turnwright.client.cli import budgets, plain
 from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
 from turnwright.client.cli.giving import given_object
 from turnwright.client.cli.options import Agent, AtSeq, Json, Reason, RequestId, SessionName, ThreadName, User, how
-from turnwright.client.cli.permissions import show_permissions
+from turnwright.client.cli.permissions import permission_words, show_permissions
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.states import show_state
 from turnwright.client.client import Client
 from turnwright.client.thread import Thread
-from turnwright.journal.commands import Receipt
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD
 from turnwright.journal.state_parts import Mode
@@ -86,7 +84,7 @@ class ThreadAdminCommands:
             changes = given_object("--set", set_)
             also: HowElse = {} if request_id is None else {"request_id": request_id}
             receipt = await found.update_state(changes, expected_seq=expected_seq, reason=reason, **also)
-            _accepted(found, receipt, screen)
+            screen.show(plain.receipt(receipt), f"accepted; {_name(found)} is at entry {receipt.seq}")
 
         self._runner.run(run, as_json=as_json)
 
@@ -103,12 +101,14 @@ class ThreadAdminCommands:
         as_json: Json = False,
     ) -> None:
         """Begin a thread's conversation anew; its history stays."""
-        said = how(reason, request_id)
-        self._command(
-            (user, session, agent, thread),
-            lambda found: found.clear_context(expected_seq=expected_seq, **said),
-            as_json=as_json,
-        )
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session).thread(agent, thread)
+            receipt = await found.clear_context(expected_seq=expected_seq, **how(reason, request_id))
+            told = f"the conversation of {_name(found)} begins anew; its history stays"
+            screen.show(plain.receipt(receipt), f"accepted; {told}")
+
+        self._runner.run(run, as_json=as_json)
 
     def permissions(  # noqa: PLR0913 - one for each option
         self,
@@ -133,8 +133,9 @@ class ThreadAdminCommands:
             self._show_permissions(place, as_json=as_json)
             return
 
-        async def change(found: Thread) -> Receipt:
-            return await found.set_permissions(
+        async def run(client: Client, screen: Screen) -> None:
+            found = _found(client, place)
+            receipt = await found.set_permissions(
                 mode=mode,
                 allow=allow or (),
                 ask=ask or (),
@@ -143,8 +144,11 @@ class ThreadAdminCommands:
                 working_directories=directory or None,
                 **how(reason, request_id),
             )
+            gone = f"{', '.join(remove)} taken away; " if remove else ""
+            now = "" if screen.as_json else permission_words(await found.permissions())
+            screen.show(plain.receipt(receipt), f"accepted; {gone}{_name(found)} has {now}")
 
-        self._command(place, change, as_json=as_json)
+        self._runner.run(run, as_json=as_json)
 
     def budget(  # noqa: PLR0913 - one for each option
         self,
@@ -172,7 +176,11 @@ class ThreadAdminCommands:
                 await _show_budget(found, screen)
                 return
             receipt = await found.set_budget(wanted, scope=scope, keep=True, **how(reason, request_id))
-            _accepted(found, receipt, screen)
+            now = await found.budget()
+            whose, may = (
+                (_name(found), now.budget) if scope == "thread" else (f"each turn of {_name(found)}", now.turns)
+            )
+            screen.show(plain.receipt(receipt), f"accepted; {whose} may use {budgets.budget_words(may)}")
 
         self._runner.run(run, as_json=as_json)
 
@@ -187,23 +195,14 @@ class ThreadAdminCommands:
 
         self._runner.run(run, as_json=as_json)
 
-    def _command(self, place: Place, command: Callable[[Thread], Awaitable[Receipt]], *, as_json: bool) -> None:
-        async def run(client: Client, screen: Screen) -> None:
-            found = _found(client, place)
-            _accepted(found, await command(found), screen)
-
-        self._runner.run(run, as_json=as_json)
-
 
 def _found(client: Client, place: Place) -> Thread:
     user, session, agent, thread = place
     return client.session(user, session).thread(agent, thread)
 
 
-def _accepted(found: Thread, receipt: Receipt, screen: Screen) -> None:
-    screen.show(
-        plain.receipt(receipt), f"accepted; thread {found.key.thread} of {found.key.agent} is at entry {receipt.seq}"
-    )
+def _name(found: Thread) -> str:
+    return f"thread {found.key.thread} of {found.key.agent}"
 
 
 async def _show_budget(found: Thread, screen: Screen) -> None:

@@ -10,7 +10,7 @@ import typer
 from turnwright.client.cli.deciding import Always, AlwaysRule, Arguments, Message
 from turnwright.client.cli.giving import given_object
 from turnwright.client.cli.options import Json, Reason, RequestId, TurnId, how
-from turnwright.client.cli.receipts import tell_receipt
+from turnwright.client.cli.receipts import tell_receipt, tell_rule
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
@@ -85,7 +85,7 @@ class TurnAnswerCommands:
                 **how(reason, request_id),
             )
 
-        self._command(turn, command, as_json=as_json)
+        self._command(turn, command, always=bool(always_rule or always), as_json=as_json)
 
     def deny(
         self,
@@ -109,12 +109,17 @@ class TurnAnswerCommands:
                 **how(reason, request_id),
             )
 
-        self._command(turn, command, as_json=as_json)
+        self._command(turn, command, always=bool(always_rule or always), as_json=as_json)
 
-    def _command(self, turn: str, command: Callable[[Turn], Awaitable[Receipt]], *, as_json: bool) -> None:
+    def _command(
+        self, turn: str, command: Callable[[Turn], Awaitable[Receipt]], *, always: bool = False, as_json: bool
+    ) -> None:
         async def run(client: Client, screen: Screen) -> None:
             found = await client.turn(turn)
-            await tell_receipt(found, await command(found), screen)
+            receipt = await command(found)
+            await tell_receipt(found, receipt, screen)
+            if always:
+                await tell_rule(client, found, receipt, screen)
 
         self._runner.run(run, as_json=as_json)
 

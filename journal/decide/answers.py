@@ -18,7 +18,7 @@ from turnwright.journal.canonical import digest_of, encode, repair
 from turnwright.journal.commands import CallSpec, Rejection, Respond
 from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
 from turnwright.journal.decide.context import Context, Decision
-from turnwright.journal.decide.policy import refusal_text, seen
+from turnwright.journal.decide.policy import seen
 from turnwright.journal.entries import (
     BudgetChanged,
     Draft,
@@ -181,7 +181,11 @@ def _unfit(given: Answered, call: CallOperation, edited: object) -> Rejection | 
         return Rejection("invalid_arguments", f"the arguments do not fit {call.name}: {'; '.join(wrong)}")
     control = given.context.control
     verdict = forbidden(control.permissions, control.planning, _approved(given, call, edited))
-    return None if verdict is None else Rejection("forbidden", refusal_text(verdict))
+    if verdict is None:
+        return None
+    what = "the call may not run" if edited is None else "the call may not run with these arguments"
+    why = f" {verdict.message}" if verdict.message else ""
+    return Rejection("forbidden", f"{what}: what this agent may do forbids it ({verdict.source}).{why}")
 
 
 def _approved(given: Answered, call: CallOperation, edited: Mapping[str, Any] | None) -> CallSeen:

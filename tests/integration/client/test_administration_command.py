@@ -29,7 +29,8 @@ async def test_permissions_are_shown_and_changed(run: Run, session: Session, ask
     told = shown(await run("thread", "permissions", *AT))
     for word in ("accept_edits", "/srv", "ledger(n=1)", "refund", "person:"):
         assert word in told
-    shown(await run("thread", "permissions", *AT, "--remove", "deny refund", "--remove", "read"))
+    removed = shown(await run("thread", "permissions", *AT, "--remove", "deny refund", "--remove", "read"))
+    assert "deny refund, read taken away; thread main of echo has mode accept_edits, rules: 1 allow" in removed
     [plain] = lines(await run("thread", "permissions", *AT, "--json"))
     assert [rule["tool"] for rule in plain["permissions"]["allow"]] == ["ledger"]
     assert plain["permissions"]["deny"] == []
@@ -43,9 +44,11 @@ async def test_a_budget_of_thread_turns_or_session_changes_in_what_is_named(
 ) -> None:
     thread = session.thread(AGENT)
     await hands.finish(await thread.submit("one"))
-    shown(await run("thread", "budget", *AT, "--steps", "5", "--cost-usd", "1.25"))
-    shown(await run("thread", "budget", *AT, "--steps", "none", "--tokens", "1000"))
-    shown(await run("thread", "budget", *AT, "--scope", "turns", "--wall-time", "90"))
+    shown(await run("thread", "budget", *AT, "--steps", "1", "--cost-usd", "1.25"))
+    told = shown(await run("thread", "budget", *AT, "--steps", "none", "--tokens", "1000"))
+    assert "thread main of echo may use 1,000 tokens, $1.25 cost" in told
+    told = shown(await run("thread", "budget", *AT, "--scope", "turns", "--wall-time", "90"))
+    assert "each turn of thread main of echo may use 1 min 30 s wall time" in told
     spending = await thread.budget()
     assert spending.budget == Budget(tokens=1000, cost_microusd=1_250_000)
     assert spending.turns == Budget(wall_time_s=90)
@@ -84,7 +87,7 @@ async def test_state_is_shown_replaced_as_it_was_read_and_cleared(run: Run, sess
     assert "--expected-seq" in refused(await run("thread", "state", *AT, "--set", "{}"), 2)
     stale = await run("thread", "clear", *AT, "--expected-seq", "1", "--json")
     assert json.loads(refused(stale))["error"]["code"] == "stale_seq"
-    shown(await run("thread", "clear", *AT))
+    assert "begins anew; its history stays" in shown(await run("thread", "clear", *AT))
     assert (await thread.state()).context == ()
 
 

@@ -67,7 +67,10 @@ async def test_a_call_is_approved_with_edited_arguments_and_for_the_future(
 ) -> None:
     turn, name = await wanting(session, asking, n=3)
     edited = ("--arguments", "-", "--always-rule", "ledger(n=1)", "--reason", "less")
-    assert f"accepted; turn {turn.id} is " in shown(await run("approvals", "approve", name, *edited, given='{"n": 1}'))
+    told = shown(await run("approvals", "approve", name, *edited, given='{"n": 1}'))
+    assert f"accepted; turn {turn.id} is " in told
+    assert "added the rule allow ledger(n=1)" in told
+    assert "approval resolved: approve" in shown(await run("approvals", "list", "--state", "any"))
     thread = session.thread(AGENT, turn.key.thread)
     decided = [entry.payload for entry in await thread.history() if isinstance(entry.payload, ToolDecided)][-1]
     assert decided.arguments == {"n": 1}
@@ -86,7 +89,7 @@ async def test_a_turn_that_asks_one_thing_is_answered_without_naming_the_questio
     assert await resolution_of(client, name) == "deny"
     assert "asks for no approval" in refused(await run("turn", "approve", turn.id), 2)
     other, asked_too = await wanting(session, asking, n=2)
-    shown(await run("turn", "approve", other.id, asked_too, "--always"))
+    assert "added the rule allow ledger(" in shown(await run("turn", "approve", other.id, asked_too, "--always"))
     assert await resolution_of(client, asked_too) == "approve"
     third, last = await wanting(session, asking, n=3)
     assert "is answered with approve or deny" in refused(await run("turn", "respond", third.id, last, "maybe"))

@@ -108,7 +108,7 @@ async def test_every_control_is_a_command(run: Run, session: Session, hands: Han
         (("submit", "two", "-s", "s", "-u", "ann", "-a", AGENT, "--if-busy", "reject"), "accepted as turn t-"),
         (("thread", "cancel", *at), "accepted"),
         (("thread", "close", *at, "--mode", "cancel"), "is closed"),
-        (("session", "cancel", *of), "is open"),
+        (("session", "cancel", *of), "stays open: every turn"),
         (("session", "create", *of, "--exist-ok"), "exists already"),
         (("session", "close", *of), "is closed"),
         (("session", "create", "new", "--title", "T", "--json"), '"status": "accepted"'),

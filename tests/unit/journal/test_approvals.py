@@ -232,7 +232,10 @@ def test_an_answer_that_is_none_is_rejected_and_the_question_stays_open(
 def test_a_call_that_a_rule_denies_since_it_was_asked_about_cannot_be_approved() -> None:
     scene = asked()
     must(scene.permit(rules("deny", "refund")))
-    assert refused(scene.respond("approve")) == "forbidden"
+    refusal = scene.respond("approve")
+    assert refused(refusal) == "forbidden"
+    assert refusal.rejection is not None
+    assert refusal.rejection.reason.startswith("the call may not run: what this agent may do forbids it (rule:")
     must(scene.respond("deny"))
     assert scene.results == [("refund", "denied")]
 
