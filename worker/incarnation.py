@@ -16,8 +16,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.serving import Incarnation, note_ended, renew, unended_ids
-from turnwright.workflows.engine import RPC_TIMEOUT, TemporalUnreachable
+from turnwright.journal.transact.serving import Incarnation, find_rival, note_ended, renew, unended_ids
+from turnwright.workflows.engine import RPC_TIMEOUT, TemporalUnreachable, identify
 
 
 async def check_unserved(journal: Journal) -> str:
@@ -46,6 +46,24 @@ async def begin_incarnation(journal: Journal) -> Incarnation:
 def _refuse(workers: Sequence[str]) -> None:
     if workers:
         raise CommandRejected("journal_served", f"workers serve the journal: {', '.join(workers)}; stop them first")
+
+
+async def check_engine(client: Client, journal: Journal) -> str:
+    """Which Temporal this is, if no worker serves the journal through another one.
+
+    Raises:
+        CommandRejected: `served_elsewhere`, one does.
+        TemporalUnreachable: it does not answer.
+    """
+    engine = await identify(client)
+    rival = await journal.driver.read(partial(find_rival, "", engine))
+    if rival is not None:
+        raise CommandRejected(
+            "served_elsewhere",
+            f"worker {rival.presence} serves the journal through another Temporal ({rival.engine}) than this one "
+            f"({engine}): say its address, as with TURNWRIGHT_TEMPORAL_ADDRESS",
+        )
+    return engine
 
 
 async def end_earlier(client: Client, engine: str, driver: Driver, most: int | None = None) -> int:

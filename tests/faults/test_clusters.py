@@ -1,5 +1,6 @@
 """A journal is served through one Temporal: a second is refused while the first is, and welcome when it is not."""
 
+from tests.faults.harness.recovering import recover
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
 from turnwright.worker.temporal_server import TemporalServer
@@ -16,6 +17,8 @@ async def test_a_worker_with_another_temporal_waits_until_the_journal_is_free(
     assert str(first.pid) in said
     await world.until_status(await world.submit(say("hello")), "completed")
     assert stranger.logged("worker_ready") == []
+    code, [refusal] = await recover(world, temporal=mortal.address)
+    assert (code, refusal["error"]["code"]) == (1, "served_elsewhere")
     first.kill()
     await stranger.until_ready()
     await world.until_status(await world.submit(say("hello"), thread="other"), "completed")

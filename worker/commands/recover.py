@@ -98,7 +98,7 @@ class _Recover:
         from turnwright.worker.recovery import Recovery  # noqa: PLC0415
 
         rouser = await self._rouser(journal)
-        if rouser is not None and not self._dry_run:
+        if rouser is not None:
             await self._end_earlier(rouser.waker.client, journal)
         recovery = Recovery(journal, rouser, self._settings.stall_s)
         taken_in = 0 if self._dry_run else await recovery.take_in()
@@ -118,10 +118,10 @@ class _Recover:
         return REFUSED if broken else 0
 
     async def _end_earlier(self, client: Client, journal: Journal) -> None:
-        from turnwright.worker.incarnation import end_earlier  # noqa: PLC0415
-        from turnwright.workflows.engine import identify  # noqa: PLC0415
+        from turnwright.worker.incarnation import check_engine, end_earlier  # noqa: PLC0415
 
-        ended = await end_earlier(client, await identify(client), journal.driver)
+        engine = await check_engine(client, journal)
+        ended = 0 if self._dry_run else await end_earlier(client, engine, journal.driver)
         if ended:
             told = f"workflows of the journal's earlier ids ended in Temporal: {ended:,}"
             self._screen.show({"workflows_ended": ended}, told)
