@@ -17,6 +17,7 @@ from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.upcast import upcast
 
 GENESIS = b"\x00" * 32
+PROBLEM_CHARACTERS_MAX = 200
 _ADDED_SINCE = frozenset({"extra_forbidden", "literal_error", "union_tag_invalid"})
 
 
@@ -66,16 +67,22 @@ def decode(entry_type: str, version: int, body: bytes | None, *, required: bool,
         if known is not None and raw is not None:
             return known.model_validate(raw)
     except (ValidationError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        if not _is_newer(error):
-            raise StoreCorrupt(f"the body of {entry_type} cannot be read: {_brief(error)}", thread, seq) from error
+        if not is_newer(error):
+            raise StoreCorrupt(f"the body of {entry_type} cannot be read: {problem(error)}", thread, seq) from error
     if required:
         raise UnknownEntryType(entry_type, version, f"thread {thread}, seq {seq}")
     return Unreadable(type=entry_type, version=version, raw=body.decode("utf-8", "replace"))
 
 
-def _is_newer(error: Exception) -> bool:
+def is_newer(error: Exception) -> bool:
+    """Whether all that is wrong is what did not exist when this code was written."""
     return isinstance(error, ValidationError) and all(wrong["type"] in _ADDED_SINCE for wrong in error.errors())
 
 
-def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error)[:200]}".splitlines()[0]
+def problem(error: Exception) -> str:
+    """What is wrong with stored bytes, on one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        return f"{where}: {first['msg']}" if where else first["msg"]
+    return f"{type(error).__name__}: {str(error)[:PROBLEM_CHARACTERS_MAX]}".splitlines()[0]

@@ -64,11 +64,25 @@ class HoldLost(StoreError):
     """The lock that says this process lives is gone; take it again before others take the process for dead."""
 
 
-class StoreCorrupt(StoreError):
-    """A stored row is not what was written; `verify` finds the extent, a backup repairs it."""
+_VERIFY = "run `turnwright journal verify` and restore from a backup"
 
-    def __init__(self, message: str, thread: str | None = None, seq: int | None = None) -> None:
-        where = "" if thread is None else f" (thread {thread}, seq {seq})"
-        super().__init__(f"{message}{where}; run `turnwright journal verify` and restore from a backup")
+
+class StoreCorrupt(StoreError):
+    """A stored row is not what was written; `verify` finds the extent, a backup repairs it.
+
+    `rebuild` is the command that repairs a projection, which is written anew from the entries.
+    """
+
+    def __init__(
+        self, message: str, thread: str | None = None, seq: int | None = None, *, rebuild: str | None = None
+    ) -> None:
+        at = "" if seq is None else f", seq {seq}"
+        where = "" if thread is None else f" (thread {thread}{at})"
+        then = f"`{rebuild}` writes it anew from the entries" if rebuild else _VERIFY
+        super().__init__(f"{message}{where}; {then}")
         self.thread = thread
         self.seq = seq
+
+
+# What keeps one thing of the journal from being read, and says nothing of the others.
+UNREADABLE = (StoreCorrupt, NewerReducer, UnknownEntryType)

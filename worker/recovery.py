@@ -24,6 +24,7 @@ from turnwright.journal.transact.sweeping import (
     find_cancelled,
     find_expired,
     find_stalled,
+    find_unreadable,
 )
 from turnwright.journal.why import why
 from turnwright.worker.rousing import Condition, EngineAway, Step, TemporalRouser
@@ -115,6 +116,11 @@ class Recovery:
             yield page
             after = page.after
         yield await read(partial(find_expired, EXPIRED_THREADS_MAX))
+        after = 0
+        while after is not None:
+            page = await read(partial(find_unreadable, after, PAGE_THREADS_MAX))
+            yield page
+            after = page.after
 
     async def _case(self, suspect: Suspect) -> Case:
         told = "It has none that could be looked at."

@@ -114,7 +114,7 @@ def question(given: Question) -> dict[str, Any]:
 
 def turn_seen(seen: TurnSeen) -> dict[str, Any]:
     """A turn of a list."""
-    return _turn(seen.key, seen.status, seen.shown)
+    return _turn(seen.key, seen.status, seen.shown) | {"unreadable": seen.unreadable or None}
 
 
 def _turn(key: ThreadKey, row: TurnStatus, shown: ShownStatus) -> dict[str, Any]:
@@ -136,6 +136,7 @@ def thread_seen(seen: ThreadSeen) -> dict[str, Any]:
         "planning": seen.control.planning,
         "queued": seen.control.queued,
         "active_turn": head_of(seen.control),
+        "unreadable": seen.unreadable or None,
     }
 
 
@@ -153,6 +154,7 @@ def session_seen(seen: SessionSeen) -> dict[str, Any]:
         "threads": seen.threads,
         "active": seen.active,
         "queued": seen.queued,
+        "unreadable": seen.unreadable or None,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turnwright.client.cli.screen import Screen, local
+from turnwright.client.cli.unreadable import UNREADABLE, note_unreadable
 from turnwright.journal.durations import human
 from turnwright.journal.transact.listing import TurnSeen
 
@@ -16,6 +17,7 @@ def turn_table(turns: Sequence[TurnSeen], screen: Screen, *, none: str = "there 
     """The turns in a table, their ids as long as they must be."""
     names = shortened([seen.status.turn_id for seen in turns])
     screen.table(COLUMNS, [_row(seen, names[seen.status.turn_id]) for seen in turns], none)
+    note_unreadable(turns, screen)
 
 
 def shortened(ids: Sequence[str]) -> dict[str, str]:
@@ -32,5 +34,11 @@ def _row(seen: TurnSeen, name: str) -> tuple[str, ...]:
     took = (
         "" if status.ended_at_us is None else human(status.ended_at_us - (status.started_at_us or status.ended_at_us))
     )
-    shown = f"{seen.shown} ({status.code})" if seen.shown == "failed" and status.code else seen.shown
-    return name, shown, key.agent, key.thread, key.session, key.user or "", local(status.queued_at_us), took
+    return name, _shown(seen), key.agent, key.thread, key.session, key.user or "", local(status.queued_at_us), took
+
+
+def _shown(seen: TurnSeen) -> str:
+    if seen.unreadable:
+        return UNREADABLE
+    code = seen.status.code
+    return f"{seen.shown} ({code})" if seen.shown == "failed" and code else seen.shown

@@ -13,6 +13,7 @@ from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.turn_filters import Anonymous, Chosen, InPhase, InSession, OfAgent, OfThread, OfUser, Shown
 from turnwright.client.cli.turn_rows import turn_table
+from turnwright.client.cli.unreadable import note_unreadable
 from turnwright.client.client import Client
 from turnwright.client.turn import Turn
 from turnwright.journal.commands import Receipt
@@ -95,6 +96,8 @@ def bulk(runner: Runner, verb: Verb) -> Callable[..., None]:
             if chosen.everything and not all_:
                 raise InvalidInput(f"say which turns to {verb.name} (--session, --agent, --status, …), or --all")
             found, more = await _found(client, chosen, verb, limit)
+            note_unreadable(found, screen)
+            found = [seen for seen in found if not seen.unreadable]
             if yes:
                 await _give(client, verb, found, how(reason), screen)
                 if more:

@@ -7,6 +7,7 @@ total of all of them stays linear in the thread's size. The last two of a reduce
 from __future__ import annotations
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION, AgentState, empty_state
+from turnwright.journal.codec import problem
 from turnwright.journal.entries import EntryErased
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_state import fold_state
@@ -15,6 +16,7 @@ from turnwright.journal.script import Script, first
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.reading import read_page
 from turnwright.journal.transact.rows import Place, dump, find_place, is_due
+from turnwright.journal.ways import way_to_rebuild
 
 
 def load_checkpoint(key: ThreadKey, place: Place, until_seq: int) -> Script[AgentState]:
@@ -28,10 +30,9 @@ def load_checkpoint(key: ThreadKey, place: Place, until_seq: int) -> Script[Agen
         return empty_state(key)
     try:
         return AgentState.model_validate_json(bytes(found[1]))
-    except ValueError as error:
-        raise StoreCorrupt(
-            "a checkpoint cannot be read; delete it, it is only a cache", key.canonical, found[0]
-        ) from error
+    except (ValueError, TypeError) as error:
+        message = f"a checkpoint cannot be read: {problem(error)}"
+        raise StoreCorrupt(message, key.canonical, found[0], rebuild=way_to_rebuild(key)) from error
 
 
 def load_state(key: ThreadKey, base: AgentState | None = None, until_seq: int | None = None) -> Script[AgentState]:

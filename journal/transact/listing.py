@@ -1,23 +1,32 @@
 """Lists of turns, sessions and threads, in pages.
 
 Rule: the place to go on is a value of the last item, so a page never shifts when something new arrives. Newest
-first; threads oldest first.
+first; threads oldest first. What cannot be read is in the list as such, and the others with it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.errors import UNREADABLE, InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, rows
 from turnwright.journal.shown import PHASES, ShownStatus, phases_shown_as, shown_status
 from turnwright.journal.transact.acts import held_by
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals
-from turnwright.journal.transact.rows import SessionRow, find_session, session_control, thread_control
+from turnwright.journal.transact.rows import (
+    SessionRow,
+    find_session,
+    find_session_id,
+    read_row,
+    session_control,
+    thread_control,
+)
 from turnwright.journal.turn_status import Phase, TurnStatus
+from turnwright.journal.ways import way_to_rebuild
 
 T = TypeVar("T")
 SCANNED_ROWS_MAX = 2_000
@@ -37,11 +46,12 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class TurnSeen:
-    """A turn in a list."""
+    """A turn in a list. `unreadable`: why it or its thread cannot be read; the rest is what is known all the same."""
 
     key: ThreadKey
     status: TurnStatus
     shown: ShownStatus
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +82,10 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
     statement, scope = "turns_of_tenant", (wanted.agent, wanted.user)
     owner: str | int = wanted.tenant
     if wanted.session is not None:
-        session = yield from find_session(wanted.session)
-        if session is None or session.deleted:
+        session_id = yield from find_session_id(wanted.session)
+        if session_id is None:
             return None
-        statement, scope, owner = "turns_of_session", (wanted.agent, wanted.thread), session.id
+        statement, scope, owner = "turns_of_session", (wanted.agent, wanted.thread), session_id
     phases = f",{','.join(wanted.wanted)},"
     items: list[TurnSeen] = []
     place, scanned = _place(after), 0
@@ -100,9 +110,8 @@ def list_sessions(tenant: str, user: str, after: str | None, limit: int) -> Scri
     found = yield from rows(name, tenant, _id(after, 2**62), limit, *named)
     items: list[SessionSeen] = []
     for row in found:
-        key = SessionKey(*json.loads(row[1]))
-        control = yield from session_control(key, row[2], row[3])
-        items.append((yield from session_totals(key, SessionRow(row[0], control, deleted=False))))
+        session = yield from _session_seen(row)
+        items.append(session)
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 
@@ -113,18 +122,42 @@ def list_threads(key: SessionKey, after: str | None, limit: int) -> Script[Page[
         return None
     found = yield from rows("threads_of_session", session.id, _id(after, 0), limit)
     items: list[ThreadSeen] = []
-    for thread_id, canonical, body, version, seq, last_at_us in found:
-        thread = ThreadKey.parse(canonical)
-        control = yield from thread_control(thread, thread_id, body, version)
-        held = yield from held_by(thread, control.pause, session.control)
-        items.append(ThreadSeen(thread, control, session.control, seq=seq, last_at_us=last_at_us, held_by=held))
+    for row in found:
+        thread = yield from _thread_seen(row, session.control)
+        items.append(thread)
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 
+def _session_seen(row: Row) -> Script[SessionSeen]:
+    session_id, canonical, body, version = row
+    key = SessionKey(*json.loads(canonical))
+    try:
+        control = yield from session_control(key, body, version)
+        return (yield from session_totals(key, SessionRow(session_id, control, deleted=False)))
+    except UNREADABLE as error:
+        seen = yield from session_totals(key, SessionRow(session_id, SessionControl(), deleted=False))
+        return replace(seen, unreadable=str(error))
+
+
+def _thread_seen(row: Row, session: SessionControl) -> Script[ThreadSeen]:
+    thread_id, canonical, body, version, seq, last_at_us = row
+    key = ThreadKey.parse(canonical)
+    try:
+        control = yield from thread_control(key, thread_id, body, version)
+        held = yield from held_by(key, control.pause, session)
+    except UNREADABLE as error:
+        return ThreadSeen(key, ThreadControl(), session, seq, last_at_us, unreadable=str(error))
+    return ThreadSeen(key, control, session, seq, last_at_us, held_by=held)
+
+
 def _turn_seen(row: Row) -> Script[TurnSeen]:
-    key, status = ThreadKey.parse(row[3]), TurnStatus.model_validate_json(bytes(row[2]))
-    control = yield from thread_control(key, row[8], row[4], row[5])
-    session = yield from session_control(key.session_key, row[6], row[7])
+    key, status = ThreadKey.parse(row[3]), TurnStatus(turn_id=row[0], request_id="", queued_at_us=row[1])
+    try:
+        status = read_row(TurnStatus, row[2], status.turn_id, way_to_rebuild(key))
+        control = yield from thread_control(key, row[8], row[4], row[5])
+        session = yield from session_control(key.session_key, row[6], row[7])
+    except UNREADABLE as error:
+        return TurnSeen(key, status, status.phase, str(error))
     return TurnSeen(key, status, shown_status(control, session, status))
 
 

@@ -34,7 +34,10 @@ class TurnPage:
 
 @dataclass(frozen=True, slots=True)
 class ThreadSeen:
-    """A thread with its session's control, its head, and the first of its queue; `held_by`: who paused which."""
+    """A thread with its session's control, its head, and the first of its queue; `held_by`: who paused which.
+
+    `unreadable`: why its control, which is empty then, cannot be read.
+    """
 
     key: ThreadKey
     control: ThreadControl
@@ -43,11 +46,12 @@ class ThreadSeen:
     last_at_us: int
     front: TurnStatus | None = None
     held_by: Mapping[Level, Act] = field(default_factory=dict)
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """A session and what is in it; `held_by`: who paused it."""
+    """A session and what is in it; `held_by`: who paused it; `unreadable`: as of a `ThreadSeen`."""
 
     key: SessionKey
     control: SessionControl
@@ -59,6 +63,7 @@ class SessionSeen:
     last_at_us: int
     last_position: int
     held_by: Mapping[Level, Act] = field(default_factory=dict)
+    unreadable: str = ""
 
 
 def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:

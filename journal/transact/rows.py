@@ -11,13 +11,14 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from turnwright.journal.canonical import digest, encode
-from turnwright.journal.codec import GENESIS
+from turnwright.journal.codec import GENESIS, is_newer, problem
 from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
 from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.walking import Walk, walk_thread
+from turnwright.journal.ways import way_to_rebuild
 
 C = TypeVar("C", bound=Frozen)
 
@@ -136,7 +137,7 @@ def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
     """A row of `find_thread`."""
     control = yield from thread_control(key, row[0], row[6], row[7])
     if not key.is_session_log and control.seq != row[2]:
-        raise StoreCorrupt(f"the control is at seq {control.seq}, the head at {row[2]}", key.canonical, row[2])
+        raise misplaced(key, control.seq, row[2])
     return ThreadRow(
         key=key,
         id=row[0],
@@ -153,6 +154,12 @@ def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
     )
 
 
+def misplaced(key: ThreadKey, seq: int, head_seq: int) -> StoreCorrupt:
+    """A control that is not the one of the last entry."""
+    message = f"the control is at seq {seq}, the head at {head_seq}"
+    return StoreCorrupt(message, key.canonical, head_seq, rebuild=way_to_rebuild(key))
+
+
 def session_of(key: SessionKey, row: Row) -> Script[SessionRow]:
     """A row of `find_session`."""
     control = yield from session_control(key, row[1], row[2])
@@ -162,14 +169,14 @@ def session_of(key: SessionKey, row: Row) -> Script[SessionRow]:
 def thread_control(key: ThreadKey, thread_id: int, body: bytes, version: int) -> Script[ThreadControl]:
     """A thread's control: the stored one, or the fold of the entries if an older version stored it."""
     walk = (yield from _walked(key, thread_id)) if version < REDUCER_VERSION else None
-    return read_control(ThreadControl, body, version, key.canonical) if walk is None else walk.control
+    return read_control(ThreadControl, body, version, key) if walk is None else walk.control
 
 
 def session_control(key: SessionKey, body: bytes, version: int) -> Script[SessionControl]:
     """A session's control: the stored one, or the fold of its log if an older version stored it."""
     log = (yield from find_place(key.log)) if version < REDUCER_VERSION else None
     walk = None if log is None else (yield from _walked(key.log, log.id))
-    return read_control(SessionControl, body, version, key.canonical) if walk is None else walk.session
+    return read_control(SessionControl, body, version, key) if walk is None else walk.session
 
 
 def _walked(key: ThreadKey, thread_id: int) -> Script[Walk | None]:
@@ -180,13 +187,28 @@ def _walked(key: ThreadKey, thread_id: int) -> Script[Walk | None]:
     return walk if walk.whole else None
 
 
-def read_control(kind: type[C], body: bytes, version: int, where: str) -> C:
+def read_control(kind: type[C], body: bytes, version: int, key: ThreadKey | SessionKey) -> C:
     """A stored control as it is, unless a newer version wrote it or it cannot be read."""
     if version > REDUCER_VERSION:
         raise NewerReducer(
-            f"{where} was written by reducer version {version}, this process has {REDUCER_VERSION}; upgrade it"
+            f"{key.canonical} was written by reducer version {version}, this process has {REDUCER_VERSION}; upgrade it"
         )
+    return read_row(kind, body, key.canonical, way_to_rebuild(key))
+
+
+def read_row(kind: type[C], body: bytes, where: str, rebuild: str) -> C:
+    """A stored projection.
+
+    Raises:
+        NewerReducer: it holds what this version does not know.
+        StoreCorrupt: it cannot be read; `rebuild` is the command that writes it anew.
+    """
     try:
         return kind.model_validate_json(bytes(body))
-    except ValueError as error:
-        raise StoreCorrupt(f"the stored {kind.__name__} cannot be read: {error}", where) from error
+    except (ValueError, TypeError) as error:
+        if is_newer(error):
+            raise NewerReducer(
+                f"{kind.__name__} of {where} was written by a newer version ({problem(error)}); upgrade it"
+            ) from None
+        message = f"the stored {kind.__name__} cannot be read: {problem(error)}"
+        raise StoreCorrupt(message, where, rebuild=rebuild) from error

@@ -13,13 +13,15 @@ from typing import Literal
 from turnwright.journal.budgets import Budget
 from turnwright.journal.control import REDUCER_VERSION, Claim, PauseFlag, SessionControl, ThreadControl
 from turnwright.journal.durations import SECOND_US
+from turnwright.journal.errors import UNREADABLE
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Liveness, Row, Script, Touch, batch, find_dead, first, rows
 from turnwright.journal.stalls import Carried, Stalled, Verdict, backoff_us, examine, head_turn
-from turnwright.journal.transact.rows import clock
+from turnwright.journal.transact.rows import clock, misplaced, read_control, read_row
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.turn_status import TurnStatus
+from turnwright.journal.ways import way_to_rebuild
 
 TOPIC = "hints"
 BROKEN_CHECK_US = 30 * SECOND_US
@@ -138,6 +140,14 @@ def find_cancelled(after_session: int, sessions: int, limit: int) -> Script[Page
     return Page(now_us, suspects, broken=broken, after=page[-1][0] if len(page) == sessions else None)
 
 
+def find_unreadable(after: int, limit: int) -> Script[Page]:
+    """Of a page of threads with turns that have not ended, whatever they wait for, those that cannot be read."""
+    now_us = yield from clock()
+    found = yield from rows("threads_with_turns", after, limit)
+    _, broken = _read_all(found, now_us)
+    return Page(now_us, broken=broken, after=found[-1][0] if len(found) == limit else None)
+
+
 def find_expired(limit: int) -> Script[Page]:
     """Threads with an open question whose time is up, the longest overdue first."""
     now_us = yield from clock()
@@ -188,24 +198,26 @@ def _read_all(found: Iterable[Row], now_us: int) -> tuple[list[_Thread], tuple[B
     for row in found:
         try:
             threads.append(_read(row, now_us))
-        except ValueError as error:
-            broken.append(Broken(row[1], row[0], row[2], str(error).splitlines()[0]))
+        except UNREADABLE as error:
+            broken.append(Broken(row[1], row[0], row[2], str(error)))
     return threads, tuple(broken)
 
 
 def _read(row: Row, now_us: int) -> _Thread:
     thread_id, key, seq, at_us, control, version, paused, cancelled, hint_seq, next_check_us, wakes, front = row
-    if version > REDUCER_VERSION:
-        raise ValueError(f"written by reducer version {version}, this process has {REDUCER_VERSION}")
-    same, old = hint_seq == seq, version < REDUCER_VERSION
+    key_, old = ThreadKey.parse(key), version < REDUCER_VERSION
+    read = ThreadControl() if old else read_control(ThreadControl, control, version, key_)
+    if not old and read.seq != seq:
+        raise misplaced(key_, read.seq, seq)
+    same = hint_seq == seq
     return _Thread(
-        key=ThreadKey.parse(key),
+        key=key_,
         id=thread_id,
         seq=seq,
         at_us=at_us,
-        control=ThreadControl() if old else ThreadControl.model_validate_json(bytes(control)),
+        control=read,
         session=SessionControl(pause=PauseFlag(on=bool(paused)), cancelled_seq=cancelled, budget=NOT_KNOWN),
-        front=None if front is None or old else TurnStatus.model_validate_json(bytes(front)),
+        front=None if front is None or old else read_row(TurnStatus, front, key, way_to_rebuild(key_)),
         wakes=wakes if same else 0,
         hint_due=not same or next_check_us <= now_us,
         old=old,

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
-from turnwright.journal.transact.rows import ThreadRow, dump
+from turnwright.journal.transact.rows import ThreadRow, dump, read_row
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
 
 def find_turn(turn_id: str, thread_id: int) -> Script[TurnStatus | None]:
     """The row of a turn, if it is this thread's."""
     row = yield from first("find_turn", turn_id)
-    return None if row is None or row[0] != thread_id else _status(row[1])
+    return None if row is None or row[0] != thread_id else _status(turn_id, row[1])
 
 
 def find_turn_thread(turn_id: str) -> Script[ThreadKey | None]:
@@ -26,14 +26,14 @@ def find_turn_thread(turn_id: str) -> Script[ThreadKey | None]:
 def front_turn(thread_id: int) -> Script[TurnStatus | None]:
     """The first turn of the queue."""
     row = yield from first("front_turn", thread_id)
-    return None if row is None else _status(row[0])
+    return None if row is None else _status("first of a queue", row[0])
 
 
 def queued_turns(thread_id: int, session_seq_below: int | None, limit: int) -> Script[tuple[TurnStatus, ...]]:
     """Queued turns in order; with `session_seq_below`, only those queued before that entry of the session."""
     below = 2**62 if session_seq_below is None else session_seq_below
     found: list[Row] = yield from rows("queued_turns", thread_id, below, limit)
-    return tuple(_status(row[0]) for row in found)
+    return tuple(_status("queued", row[0]) for row in found)
 
 
 def project_turns(row: ThreadRow, entries: Iterable[Entry]) -> Script[dict[str, TurnStatus]]:
@@ -62,5 +62,5 @@ def turn_columns(row: ThreadRow, status: TurnStatus, updated_us: int) -> tuple[o
     )  # fmt: skip
 
 
-def _status(body: bytes) -> TurnStatus:
-    return TurnStatus.model_validate_json(bytes(body))
+def _status(turn: str, body: bytes) -> TurnStatus:
+    return read_row(TurnStatus, body, f"turn {turn}", "turnwright journal rebuild")

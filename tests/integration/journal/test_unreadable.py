@@ -1,17 +1,20 @@
 """What cannot be read is an error that says where, never an empty state, and nothing is written over it."""
 
+import re
 from collections.abc import Callable
 from typing import ClassVar
 
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from turnwright.journal import store_admin
 from turnwright.journal.commands import FailModel, PauseSession, Steer
 from turnwright.journal.driver import Driver
 from turnwright.journal.entries import REGISTRY, Payload, TurnFailed, Unreadable
 from turnwright.journal.errors import NewerReducer, StoreCorrupt, StoreUnavailable, UnknownEntryType
 from turnwright.journal.messages import Text, user
 from turnwright.journal.store import Journal
+from turnwright.journal.store_verify import rebuild
 
 THREAD = "thread_id = (SELECT id FROM threads WHERE thread = 'main')"
 EVERYTHING = (
@@ -82,13 +85,28 @@ async def test_a_broken_control_stops_every_command_and_is_not_overwritten(
 ) -> None:
     await sql("UPDATE threads SET control = $1 WHERE thread = 'main'", b'{"seq": "many"}')
     before = await everything(sql)
-    with pytest.raises(StoreCorrupt, match="cannot be read"):
+    with pytest.raises(StoreCorrupt, match=r"cannot be read: seq: Input should be .* rebuild --session s`") as caught:
         await played.submit("again")
+    assert not re.search("None|errors.pydantic|backup", str(caught.value)), caught.value
     with pytest.raises(StoreCorrupt):
         await journal.dispatch(KEY)
     with pytest.raises(StoreCorrupt):
         await journal.thread(KEY)
     assert await everything(sql) == before
+
+
+async def test_a_row_of_a_turn_that_cannot_be_read_is_an_error_and_a_rebuild_mends_it(
+    journal: Journal, answered: str, sql: Sql
+) -> None:
+    whole = await store_admin.see_turn(journal, KEY, answered)
+    await sql("UPDATE turns SET body = $1", b"{}")
+    with pytest.raises(StoreCorrupt, match=r"the stored TurnStatus cannot be read: turn_id: Field required .*rebuild`"):
+        await store_admin.see_turn(journal, KEY, answered)
+    assert [one async for one in rebuild(journal, KEY.session_key)]
+    assert whole is not None
+    again = await store_admin.see_turn(journal, KEY, answered)
+    assert again is not None
+    assert again.status == whole.status
 
 
 async def test_a_control_at_another_entry_than_its_head_is_an_error(
@@ -105,7 +123,7 @@ async def test_a_broken_checkpoint_is_no_empty_state_and_can_be_deleted(
     await sql(f"UPDATE threads SET tail_bytes = {2**30} WHERE thread = 'main'")
     assert await journal.checkpoint(KEY, await journal.state(KEY))
     await sql("UPDATE checkpoints SET body = $1", b"{}}")
-    with pytest.raises(StoreCorrupt, match="delete it, it is only a cache"):
+    with pytest.raises(StoreCorrupt, match="`turnwright journal rebuild --session s` writes it anew"):
         await fresh(journal).state(KEY)
     await sql("DELETE FROM checkpoints")
     assert await fresh(journal).state(KEY) == await journal.state(KEY)

@@ -25,6 +25,7 @@ from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.deadlines import note_deadline
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.sweeping import (
+    Broken,
     Glance,
     Page,
     Suspect,
@@ -39,6 +40,7 @@ from turnwright.journal.transact.sweeping import (
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.transact.turns import project_turns
 from turnwright.journal.turn_status import status_draft
+from turnwright.worker.recovery import Recovery
 
 HINTS = "SELECT wakes, next_check_at_us FROM hints ORDER BY thread_id"
 BACKOFF_IS_OVER = "UPDATE hints SET next_check_at_us = 0"
@@ -288,6 +290,24 @@ async def test_a_thread_that_cannot_be_read_hides_no_other(driver: Driver, seeds
     assert [thread.key for thread in page.broken] == [broken.canonical]
     await take(driver, page)
     assert (await look(driver)).broken == ()  # said again later, not each second
+
+
+async def test_a_thread_with_turns_that_cannot_be_read_is_found_whatever_they_wait_for(
+    driver: Driver, journal: Journal, seeds: Seeds, sql: Sql
+) -> None:
+    waits, behind = await seeds.started("waits"), await seeds.thread("behind")
+    await driver.write(partial(ask, waits, None))
+    await accept(journal, behind, PauseThread(request_id="p"))
+    await seeds.thread("fine")
+    await sql("UPDATE threads SET control = $1 WHERE thread = 'waits'", b"{")
+    await sql("UPDATE threads SET seq = seq + 1 WHERE thread = 'behind'")
+    assert (await look(driver)).broken == ()
+    found = [case async for case in Recovery(journal, None, stall_s=60).find()]
+    broken = {case.key: case.error for case in found if isinstance(case, Broken)}
+    assert set(broken) == {waits.canonical, behind.canonical}
+    assert "cannot be read" in broken[waits.canonical]
+    assert "the control is at seq" in broken[behind.canonical]
+    assert all("`turnwright journal rebuild --session" in error for error in broken.values())
 
 
 async def test_a_question_whose_time_is_up_is_found_though_its_turn_waits(driver: Driver, seeds: Seeds) -> None:
