@@ -6,6 +6,7 @@ import re
 
 CHARACTERS_MAX = 150
 _UNREACHED = re.compile(r'connect error", ([^,]+), .*message: "([^"]+)"')
+_UNKNOWN_HOST = re.compile(r'"dns error", .*error: "([^"]+)"')
 
 
 def brief(error: Exception) -> str:
@@ -14,4 +15,7 @@ def brief(error: Exception) -> str:
     unreached = _UNREACHED.search(text)
     if unreached is not None:
         return f"{unreached[1]}: {unreached[2]}"
+    unknown = _UNKNOWN_HOST.search(text)
+    if unknown is not None:
+        return unknown[1]
     return text if len(text) <= CHARACTERS_MAX else f"{text[:CHARACTERS_MAX]}…"

@@ -115,7 +115,7 @@ class Wakes:
                 await (waker.session(key) if isinstance(key, SessionKey) else waker.thread(key))
         except Exception as error:  # noqa: BLE001 - whatever it is, the sweeper does it instead
             if self._failure is None:
-                log.warning("wake_not_sent", error=str(error) or type(error).__name__, effect="a sweeper does it later")
+                log.warning("wake_not_sent", error=brief(error), effect="a sweeper does it later")
             self._failure = brief(error)
         else:
             self._failure = None
