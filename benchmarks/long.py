@@ -50,9 +50,11 @@ async def _turns(stack: Stack, file: Path, turns: int) -> Left:
     session = stack.client.session(None, f"turns-{turns}")
     await session.create()
     before, started = size_of(file), time.perf_counter()
-    for _ in range(turns):
-        turn = await session.submit("begin", agent=AT_ONCE.name)
+    turn = await session.submit("begin", agent=AT_ONCE.name)
+    for _ in range(turns - 1):
         await turn.wait(WAIT_S_MAX)
+        turn = await session.submit("begin", agent=AT_ONCE.name)
+    await turn.wait(WAIT_S_MAX)
     seconds = time.perf_counter() - started
     events, size = await history_of(stack.temporal, turn_workflow_id(stack.journal_id, turn.key, turn.id))
     row = await stack.journal.thread(turn.key)
