@@ -34,7 +34,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Media, Message, Text
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.turn_status import FINISHED
-from turnwright.journal.why import Scene, Why, why
+from turnwright.journal.why import Scene, Why
 
 POLL_S = 1.0
 
@@ -159,7 +159,7 @@ class Turn(Answering):
 
     async def why(self) -> Why:
         """What the turn waits for, in one sentence. Raises `NotFound`."""
-        return why(await self._scene(), await self._access.journal.driver.presences())
+        return await store_admin.explain_turn(self._access.journal, await self._scene())
 
     async def report(self) -> TurnReport:
         """The turn with what it was asked, what it did and used, and its answer. It reads all of the turn's entries.
@@ -175,7 +175,7 @@ class Turn(Answering):
             if page.last or not page.entries:
                 break
             after = page.through_seq
-        return reading.report(view_of(scene), why(scene, await self._access.journal.driver.presences()))
+        return reading.report(view_of(scene), await store_admin.explain_turn(self._access.journal, scene))
 
     async def wait(
         self, timeout_s: float | None = None, *, until: Collection[ShownStatus] = tuple(FINISHED)

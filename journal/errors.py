@@ -70,7 +70,8 @@ _VERIFY = "run `turnwright journal verify` and restore from a backup"
 class StoreCorrupt(StoreError):
     """A stored row is not what was written; `verify` finds the extent, a backup repairs it.
 
-    `rebuild` is the command that repairs a projection, which is written anew from the entries.
+    `rebuild` is the command that repairs a projection, which is written anew from the entries. `what` is the message
+    without what to do.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class StoreCorrupt(StoreError):
         where = "" if thread is None else f" (thread {thread}{at})"
         then = f"`{rebuild}` writes it anew from the entries" if rebuild else _VERIFY
         super().__init__(f"{message}{where}; {then}")
+        self.what = f"{message}{where}"
         self.thread = thread
         self.seq = seq
 

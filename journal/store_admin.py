@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from turnwright.journal.budgets import Used
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Entry
+from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script
 from turnwright.journal.store import Journal
@@ -16,11 +18,13 @@ from turnwright.journal.transact import enlisting, inbox, listing, overview, spe
 from turnwright.journal.transact.inbox import InboxFilter, Question
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
-from turnwright.journal.why import Scene
+from turnwright.journal.ways import way_to_rebuild, way_to_verify
+from turnwright.journal.why import QUIET_S, Code, Scene, Why, why
 
 T = TypeVar("T")
 PAGE_ITEMS_MAX = 500
 PAGE_ENTRIES_MAX = 500
+SHOULD_GO_ON: frozenset[Code] = frozenset({"due", "behind", "operation", "worker_lost"})
 
 
 async def list_turns(
@@ -47,6 +51,21 @@ async def list_threads(
 async def see_turn(journal: Journal, key: ThreadKey, turn_id: str) -> Scene | None:
     """A turn with everything around it, of one moment."""
     return await journal.driver.read(lambda: _or(overview.see_turn(key, turn_id), enlisting.see_enlisted(key, turn_id)))
+
+
+async def explain_turn(journal: Journal, scene: Scene) -> Why:
+    """What a turn waits for; where nothing happens although something should, also whether its state can be read."""
+    told = why(scene, await journal.driver.presences())
+    if told.code not in SHOULD_GO_ON or scene.now_us - scene.last_at_us <= QUIET_S * SECOND_US:
+        return told
+    try:
+        await journal.state(scene.key)
+    except StoreCorrupt as error:
+        ways = (
+            f"`{way_to_verify(scene.key)}` says what is damaged, `{way_to_rebuild(scene.key)}` writes projections anew"
+        )
+        return Why("unreadable", f"No worker can go on with it: its thread cannot be read ({error.what}); {ways}.")
+    return told
 
 
 async def see_thread(journal: Journal, key: ThreadKey) -> ThreadSeen | None:

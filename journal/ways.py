@@ -65,5 +65,10 @@ def way_to_rebuild(key: ThreadKey | SessionKey) -> str:
     return f"turnwright journal rebuild --session {shlex.quote(key.session)}{_user(key)}"
 
 
+def way_to_verify(key: ThreadKey | SessionKey) -> str:
+    """The command that names what of a session is not as it was written."""
+    return f"turnwright journal verify --session {shlex.quote(key.session)}{_user(key)}"
+
+
 def _user(key: ThreadKey | SessionKey) -> str:
     return "" if key.user is None else f" --user {shlex.quote(key.user)}"

@@ -29,7 +29,7 @@ START_ONE = "start one with `turnwright worker`"
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "reserved", "operation", "worker_lost",
-    "no_worker", "temporal_away", "agent_unknown", "tool_unknown", "due", "enlisted",
+    "no_worker", "temporal_away", "agent_unknown", "tool_unknown", "due", "enlisted", "unreadable",
 ]  # fmt: skip
 
 

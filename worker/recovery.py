@@ -26,7 +26,6 @@ from turnwright.journal.transact.sweeping import (
     find_stalled,
     find_unreadable,
 )
-from turnwright.journal.why import why
 from turnwright.worker.rousing import Condition, EngineAway, Step, TemporalRouser
 
 PAGE_THREADS_MAX = 100
@@ -126,7 +125,7 @@ class Recovery:
         told = "It has none that could be looked at."
         if suspect.turn_id is not None:
             scene = await store_admin.see_turn(self._journal, suspect.key, suspect.turn_id)
-            told = told if scene is None else why(scene, await self._journal.driver.presences()).text
+            told = told if scene is None else (await store_admin.explain_turn(self._journal, scene)).text
         return Case(suspect, _REASONS[suspect.why], told, await self._temporal(suspect))
 
     async def _temporal(self, suspect: Suspect) -> dict[str, Condition] | None:

@@ -20,7 +20,8 @@ from turnwright.journal.why import Code
 
 LOOK_INTERVAL_S = 2.0
 STANDSTILLS: frozenset[Code] = frozenset({
-    "agent_unknown", "behind", "no_worker", "paused", "temporal_away", "tool_unknown", "waiting", "worker_lost",
+    "agent_unknown", "behind", "no_worker", "paused", "temporal_away", "tool_unknown", "unreadable", "waiting",
+    "worker_lost",
 })  # fmt: skip
 
 
