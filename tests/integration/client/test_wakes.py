@@ -109,6 +109,7 @@ async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wak
     client = await connect(temporal_address=server.address)
     session = client.session("ann", "s")
     await session.create()
+    await client.flush(30)
     worker = await driver.hold_presence("w-1", {}, lease_s=60)
     try:
         await driver.write(partial(begin_serving, worker.name, "another/namespace"))

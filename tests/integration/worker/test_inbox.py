@@ -147,8 +147,8 @@ async def test_one_looks_and_when_it_stops_another(
     await enlist_some("a", "one")
     await until(lambda: woken.threads == ["a"])
     second = await start(SOON_S)
-    assert first.lead.held
+    await until(lambda: first.lead.held)
     await first.stop()
     await enlist_some("b", "one")
     await until(lambda: woken.threads == ["a", "b"])
-    assert second.lead.held
+    await until(lambda: second.lead.held)
