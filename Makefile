@@ -37,7 +37,7 @@ TESTED := $(BIN)/pytest tests --numprocesses 3 --dist loadfile --no-loadscope-re
 SLOW_BEGIN_S_MAX := 1320
 
 test: install ## The whole test suite, the quick ones first
-	until=$$(($$(date +%s) + $(SLOW_BEGIN_S_MAX))); $(TESTED) -m 'not slow'; TURNWRIGHT_SLOW_UNTIL=$$until $(TESTED) -m slow
+	until=$$(($$(date +%s) + $(SLOW_BEGIN_S_MAX))); $(TESTED) -m 'not slow'; SLOW_TESTS_UNTIL=$$until $(TESTED) -m slow
 
 test-fast: install ## The tests that take moments
 	$(TESTED) -m 'not slow'

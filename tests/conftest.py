@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _schemas = itertools.count(1)
 SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
 SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
-SLOW_UNTIL = "TURNWRIGHT_SLOW_UNTIL"
+SLOW_UNTIL = "SLOW_TESTS_UNTIL"
 
 
 @pytest.hookimpl(tryfirst=True)
