@@ -136,7 +136,7 @@ class Wakes:
         Raises:
             ConnectionError: they use another one.
         """
-        from turnwright.workflows.engine import TemporalUnreachable, identify  # noqa: PLC0415
+        from turnwright.workflows.engine import TemporalUnreachable, identify  # noqa: PLC0415 - as above
 
         if self._is_theirs:
             return

@@ -43,7 +43,7 @@ async def enlist(journal: Journal, key: ThreadKey, command: Submit, ask: Ask) ->
         StoreUnavailable: the journal cannot be asked; nothing was done in the transaction.
     """
     # Here, because who has a file need not wait for the server's client to load.
-    from turnwright.journal.postgres import enlisting  # noqa: PLC0415
+    from turnwright.journal.postgres import enlisting  # noqa: PLC0415 - who has a file need not load it
 
     schema, command = schema_of(journal), storable(command)
     await enlisting.check_place(ask, schema)
