@@ -88,7 +88,7 @@ async def test_what_temporal_holds_of_earlier_ids_is_ended_when_it_is_there_agai
     for journal_id in (first, second):
         await world.wake_as(journal_id, turn)
     code, [ended, *_] = await recover(world)
-    assert (code, ended["workflows_ended"]) == (0, 1)
+    assert (code, ended["workflows_ended"] >= 1) == (0, True), "the thread's, and the turn's if the worker got that far"
     assert (await runs(world, first, turn), await runs(world, second, turn)) == (True, False)
 
 
