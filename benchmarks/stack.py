@@ -88,7 +88,7 @@ def client_of(temporal: TemporalClient, journal: Journal, task_queue: str) -> Cl
     async def connected() -> TemporalClient:
         return temporal
 
-    return Client(journal, ClientSettings(tenant=TENANT, task_queue=task_queue, temporal=connected))
+    return Client.of(journal, ClientSettings(tenant=TENANT, task_queue=task_queue, temporal=connected))
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:

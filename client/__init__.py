@@ -3,6 +3,7 @@
 from turnwright.client.access import How, HowElse
 from turnwright.client.client import Client
 from turnwright.client.errors import (
+    AccessDenied,
     ClientClosed,
     CommandRejected,
     NotFound,
@@ -21,10 +22,12 @@ from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
 from turnwright.journal.acts import Act
 from turnwright.journal.budgets import Budget
+from turnwright.journal.deltas import Delta
 from turnwright.journal.errors import InvalidInput, StoreUnavailable, TurnwrightError
 from turnwright.journal.store_delete import Deleted
 
 __all__ = [
+    "AccessDenied",
     "Act",
     "Budget",
     "Client",
@@ -32,6 +35,7 @@ __all__ = [
     "ClientSettings",
     "CommandRejected",
     "Deleted",
+    "Delta",
     "How",
     "HowElse",
     "InvalidInput",

@@ -1,27 +1,19 @@
-"""What every handle of a client shares: the journal, whose data it is, who acts, and the wake-ups.
-
-Rule: a command is answered when its transaction is committed; only then is anything woken.
-"""
+"""What every handle of a client shares: what it is connected to, whose data it is, and who acts."""
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypedDict
 
-from turnwright.client.enlisting import statements_of
-from turnwright.client.errors import ClientClosed, CommandRejected
+from turnwright.client.backend import Backend
+from turnwright.client.errors import CommandRejected
 from turnwright.client.inputs import of_kind
-from turnwright.client.wakes import Wakes
-from turnwright.journal import store_enlisting
 from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand, Submit
-from turnwright.journal.errors import InvalidInput, StoreUnavailable
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey, checked_request_id
-from turnwright.journal.store import Journal
 
-RETRY_S = 0.2
 REVISIONS_TRIED_MAX = 5
 
 
@@ -45,24 +37,12 @@ class How(HowElse, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A journal as one tenant and principal may use it."""
+    """A journal as one tenant and principal may use it. `by_credential`: nobody but a credential says who acts."""
 
-    opened: Journal
+    backend: Backend
     tenant: str
     principal: str
-    wakes: Wakes
-
-    @property
-    def journal(self) -> Journal:
-        """The journal. Raises `ClientClosed`."""
-        if self.wakes.closed:
-            raise ClientClosed
-        return self.opened
-
-    async def close(self, timeout_s: float) -> None:
-        """Send what is left of the wake-ups, for a moment, and disconnect."""
-        await self.wakes.close(timeout_s)
-        await self.opened.close()
+    by_credential: bool = False
 
     def said(self, how: How) -> tuple[str, str, str | None]:
         """Request id, principal and reason of a command.
@@ -79,6 +59,10 @@ class Access:
         if reason is not None:
             of_kind("a reason", reason, str, "such as 'stocktaking'")
         principal = of_kind("a principal", how.get("principal", self.principal), str, "such as 'ann'")
+        if self.by_credential and principal != self.principal:
+            raise InvalidInput(
+                f"through a gateway the token says who acts ({self.principal}); use one of {principal}'s"
+            )
         return request_id, principal, reason
 
     async def command(
@@ -90,11 +74,7 @@ class Access:
             CommandRejected: it may not happen now, and `check` is set.
             StoreUnavailable: whether it was committed is open; repeat it with the same request id.
         """
-        receipt = await self._execute(key, command)
-        if receipt.status == "rejected":
-            return checked(receipt, check=check, key=key)
-        self.wakes.send(key)
-        return receipt
+        return checked(await self.backend.execute(key, command), check=check, key=key)
 
     async def enlist(self, key: ThreadKey, command: Submit, connection: object, *, check: bool) -> Receipt:
         """Submit in a transaction of the caller; whoever sees its commit queues the turn and wakes the thread.
@@ -103,9 +83,7 @@ class Access:
             InvalidInput: the connection can be in no transaction of the journal's database, or is in none.
             CommandRejected: it can never be queued, or its request id was used for another, and `check` is set.
         """
-        store_enlisting.schema_of(self.journal)
-        ask = await statements_of(connection)
-        return checked(await store_enlisting.enlist(self.journal, key, command, ask), check=check, key=key)
+        return checked(await self.backend.enlist(key, command, connection), check=check, key=key)
 
     async def resume(
         self,
@@ -125,18 +103,6 @@ class Access:
                 break
             receipt = await self.command(key, build(await current()), check=False)
         return checked(receipt, check=check, key=key)
-
-    async def _execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
-        """Try twice: a connection that died with a restarted server is only found out by using it."""
-        try:
-            return await self.journal.execute(key, command)
-        except StoreUnavailable:
-            await asyncio.sleep(RETRY_S)
-        try:
-            return await self.journal.execute(key, command)
-        except StoreUnavailable as error:
-            error.add_note(f"whether it was committed is open: repeat it with request id {command.request_id!r}")
-            raise
 
 
 def checked(receipt: Receipt, *, check: bool, key: ThreadKey | SessionKey | None = None) -> Receipt:

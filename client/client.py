@@ -1,4 +1,4 @@
-"""The client: give commands and observe, in any process that reaches the journal.
+"""The client: give commands and observe, in any process that reaches the journal, or a gateway.
 
     async with Client.connect(journal_url="postgresql://…", tenant="acme", principal="alice") as client:
         session = client.session("alice", "trip to Oslo")
@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from turnwright.client.access import Access, How
 from turnwright.client.answering import Answering
+from turnwright.client.direct import Direct
 from turnwright.client.errors import NotFound
-from turnwright.client.inputs import of_kind
+from turnwright.client.inputs import of_kind, one_of
 from turnwright.client.opening import open_journal
-from turnwright.client.questions import Question, question_of
+from turnwright.client.questions import Question
 from turnwright.client.quiet import quiet_logs
 from turnwright.client.session import Session
 from turnwright.client.settings import ClientSettings
 from turnwright.client.turn import Turn
 from turnwright.client.wakes import Wakes
-from turnwright.journal import store_admin
+from turnwright.journal.api_keys import ROLES, ApiKey, Grant, NewKey, Role
 from turnwright.journal.commands import Receipt
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.errors import InvalidInput
@@ -40,7 +41,6 @@ from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen
 from turnwright.journal.turn_status import Phase
-from turnwright.journal.why import known_agents
 
 if TYPE_CHECKING:
     from temporalio.client import Client as TemporalClient
@@ -53,25 +53,35 @@ CANDIDATES_MAX = 5
 class Client(Answering):
     """Commands and reads for one tenant. Get one with `Client.connect`."""
 
-    def __init__(self, journal: Journal, settings: ClientSettings) -> None:
+    def __init__(self, access: Access, settings: ClientSettings) -> None:
         self.settings = settings
-        connect = settings.connect_temporal if settings.wake else None
-        tenant = checked_part("tenant", settings.tenant)
-        self._access = Access(journal, tenant, settings.principal, Wakes(journal, connect, settings.task_queue))
+        self._access = access
 
     @classmethod
-    def connect(
+    def of(cls, journal: Journal, settings: ClientSettings) -> Self:
+        """A client of a journal that is open already; it closes it."""
+        connect = settings.connect_temporal if settings.wake else None
+        tenant = checked_part("tenant", settings.tenant)
+        backend = Direct(journal, tenant, Wakes(journal, connect, settings.task_queue))
+        return cls(Access(backend, tenant, settings.principal), settings)
+
+    @classmethod
+    def connect(  # noqa: PLR0913 - one for each thing that can be said
         cls,
         settings: ClientSettings | None = None,
         *,
         journal_url: str | None = None,
+        gateway_url: str | None = None,
+        token: str | None = None,
         tenant: str | None = None,
         principal: str | None = None,
         temporal_address: str | None = None,
         temporal: TemporalClient | None = None,
         migrate: bool = False,
     ) -> Connecting:
-        """Connect to the journal; Temporal is reached with the first wake-up, in the background.
+        """Connect to the journal, or to a gateway that speaks for it.
+
+        Temporal is reached with the first wake-up, in the background; a gateway does that by itself.
 
             client = await Client.connect(...)          # close it yourself
             async with Client.connect(...) as client:   # or like this
@@ -79,8 +89,10 @@ class Client(Answering):
         Args:
             settings: where to connect; what else is given here wins over it.
             journal_url: the journal, as in `turnwright.journal.drivers`.
-            tenant: whose data, from authentication.
-            principal: who acts, for the records.
+            gateway_url: the gateway, such as `https://agents.example.com`, instead of a journal.
+            token: the API key, or another token that the gateway takes.
+            tenant: whose data, from authentication; a gateway knows it by the token.
+            principal: who acts, for the records; likewise.
             temporal_address: host:port of Temporal.
             temporal: a Temporal client you have already.
             migrate: make or update the journal's tables first.
@@ -88,21 +100,21 @@ class Client(Answering):
         Raises:
             InvalidInput: the URL or the tenant cannot be used.
             StoreError: there is no journal of this version there.
-            StoreUnavailable: the journal cannot be reached.
+            StoreUnavailable: the journal, or the gateway, cannot be reached.
+            AccessDenied: the gateway does not take the token.
         """
         if settings is not None:
             of_kind("the settings of a client", settings, ClientSettings, "and a journal is `journal_url=…`")
         given = {
             "journal_url": journal_url,
+            "gateway_url": gateway_url,
+            "token": token,
             "tenant": tenant,
             "principal": principal,
             "temporal_address": temporal_address,
             "temporal": None if temporal is None else _given(temporal),
         }
-        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        for name in chosen.keys() - {"temporal"}:
-            of_kind(name, chosen[name], str, "such as 'sqlite:///journal.db'" if name == "journal_url" else "a name")
-        return Connecting(replace(settings or ClientSettings(), **chosen), migrate=migrate)
+        return Connecting(replace(settings or ClientSettings(), **_chosen(given)), migrate=migrate)
 
     async def __aenter__(self) -> Self:
         return self
@@ -114,13 +126,11 @@ class Client(Answering):
 
     async def close(self) -> None:
         """Send what is left of the wake-ups, for a moment, and disconnect. Harmless twice."""
-        await self._access.close(FLUSH_S)
+        await self._access.backend.close()
 
     async def flush(self, timeout_s: float = FLUSH_S) -> str | None:
         """Wait for wake-ups that are on their way; why the last one was not sent, None when all were."""
-        if await self._access.wakes.flush(timeout_s):
-            return None
-        return self._access.wakes.failure or f"no answer in {timeout_s:g} s"
+        return await self._access.backend.flush(timeout_s)
 
     def session(self, user: str | None, session_id: str) -> Session:
         """A session of a user (None: anonymous). Raises `InvalidInput` for an id that can be none."""
@@ -137,7 +147,7 @@ class Client(Answering):
         wanted = turn_id if turn_id.startswith("t-") else f"t-{turn_id}"
         if _TURN_ID.fullmatch(wanted) is None:
             raise NotFound("turn", turn_id)
-        found = await store_admin.find_turns_named(self._access.journal, self._access.tenant, wanted, CANDIDATES_MAX)
+        found = await self._access.backend.turns_named(wanted, CANDIDATES_MAX)
         if not found:
             raise NotFound("turn", turn_id)
         if len(found) > 1:
@@ -182,7 +192,7 @@ class Client(Answering):
             phases,
             status,
         )
-        page = await store_admin.list_turns(self._access.journal, wanted, after, limit)
+        page = await self._access.backend.turns(wanted, after, limit)
         if page is None:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
@@ -224,18 +234,18 @@ class Client(Answering):
             tool=tool or "",
             state=state,
         )
-        page = await store_admin.read_inbox(self._access.journal, wanted, after, limit)
+        page = await self._access.backend.inbox(wanted, after, limit)
         if page is None:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
-        return Page(tuple(question_of(found) for found in page.items), page.next)
+        return page
 
     async def interaction(self, interaction_id: str) -> Question:
         """A question by its id, open or settled. Raises `NotFound`."""
-        found = await store_admin.find_interaction(self._access.journal, self._access.tenant, interaction_id)
+        found = await self._access.backend.interaction(interaction_id)
         if found is None:
             raise NotFound("question", interaction_id)
-        return question_of(found)
+        return found
 
     def turn_of(self, question: Question) -> Turn:
         """The turn that a question is of."""
@@ -255,13 +265,41 @@ class Client(Answering):
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know; None when one of these does not say, or not all of its own."""
-        return known_agents(await self._access.journal.driver.presences())
+        return await self._access.backend.agents()
+
+    async def create_key(
+        self, name: str, *, role: Role = "caller", user: str | None = None, expires_in_s: int | None = None
+    ) -> NewKey:
+        """Make an API key for the gateway; its token is shown only now.
+
+        Args:
+            name: who acts with it, for the records.
+            role: `caller` (what is the user's), `operator` (all users'), `admin` (also keys, and what erases).
+            user: whose sessions it reaches, or for the other roles whose are meant where none is named; None: the
+                anonymous user's.
+            expires_in_s: for how long it is valid; None: until it is revoked.
+
+        Raises:
+            InvalidInput: the name, the role, the user or the time can be none.
+            AccessDenied: through a gateway, the client's own token is no admin's.
+        """
+        grant = Grant(name=name, role=one_of("role", role, ROLES), user=user)
+        return await self._access.backend.create_key(grant, expires_in_s)
+
+    async def keys(self, *, after: str | None = None, limit: int = 50) -> Page[ApiKey]:
+        """A page of the tenant's API keys, oldest first, those that are no longer valid too."""
+        return await self._access.backend.keys(after, limit)
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Let an API key be valid no more, from its next use on. Raises `NotFound`."""
+        if not await self._access.backend.revoke_key(key_id):
+            raise NotFound("key", key_id)
 
     async def sessions(
         self, *, user: str | EllipsisType | None = ..., after: str | None = None, limit: int = 50
     ) -> Page[SessionSeen]:
         """A page of sessions, newest first; `user` as in `turns`."""
-        return await store_admin.list_sessions(self._access.journal, self._access.tenant, _user(user), after, limit)
+        return await self._access.backend.sessions(_user(user), after, limit)
 
 
 class Connecting:
@@ -287,8 +325,15 @@ class Connecting:
 
     async def _connect(self) -> Client:
         quiet_logs("warning")
-        checked_part("tenant", self._settings.tenant)
-        return Client(await open_journal(self._settings.journal_url, migrate=self._migrate), self._settings)
+        settings = self._settings
+        if settings.gateway_url is not None:
+            # Here, because who reads the journal itself needs no HTTP.
+            from turnwright.client.remote.connecting import gateway_access  # noqa: PLC0415
+
+            access = await gateway_access(settings.gateway_url, settings.token)
+            return Client(access, replace(settings, tenant=access.tenant, principal=access.principal))
+        checked_part("tenant", settings.tenant)
+        return Client.of(await open_journal(settings.journal_url, migrate=self._migrate), settings)
 
 
 def _given(temporal: TemporalClient) -> Any:  # noqa: ANN401 - a factory, as the settings want it
@@ -296,6 +341,14 @@ def _given(temporal: TemporalClient) -> Any:  # noqa: ANN401 - a factory, as the
         return temporal
 
     return give
+
+
+def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, if it can be that. Raises `InvalidInput`."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen.keys() - {"temporal"}:
+        of_kind(name, chosen[name], str, "such as 'sqlite:///journal.db'" if name == "journal_url" else "a name")
+    return chosen
 
 
 def _user(user: str | EllipsisType | None) -> str:

@@ -7,6 +7,7 @@ TurnwrightError                 turnwright.journal.errors
 ├── TurnEnded                   asked for an answer of a turn that gave none
 │   ├── TurnFailed              `code`, `retryable`
 │   └── TurnCancelled           `code` says by what
+├── AccessDenied                the gateway does not take the token, or not for this
 ├── WaitTimeout                 the time to wait is over; the turn goes on
 ├── ClientClosed                the client was closed; connect another one
 └── JournalError                the journal cannot answer (StoreUnavailable: try again)
@@ -90,6 +91,10 @@ class TurnCancelled(TurnEnded):
 
 class WaitTimeout(TurnwrightError, TimeoutError):
     """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""
+
+
+class AccessDenied(TurnwrightError, PermissionError):
+    """The gateway does not take the token, or it is not enough for what was asked."""
 
 
 class ClientClosed(TurnwrightError, RuntimeError):

@@ -7,6 +7,7 @@ from typing import Any, Unpack, get_args
 
 from turnwright.client.access import Access, How, checked
 from turnwright.client.errors import NotFound
+from turnwright.client.hooked import Hooked
 from turnwright.client.inputs import one_of
 from turnwright.client.spending import SessionSpending, budget_of
 from turnwright.client.thread import Thread
@@ -30,13 +31,14 @@ from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import MAIN_THREAD, SessionKey, ThreadKey
 from turnwright.journal.messages import Message
-from turnwright.journal.store_delete import Deleted, delete_session
+from turnwright.journal.store import POLL_S
+from turnwright.journal.store_delete import Deleted
 from turnwright.journal.transact.listing import Page
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
 
 
-class Session:
+class Session(Hooked):
     """One conversation. It must be created before anything is submitted to it."""
 
     def __init__(self, access: Access, key: SessionKey) -> None:
@@ -118,7 +120,7 @@ class Session:
     async def budget(self) -> SessionSpending:
         """What all threads of the session may use together, and have used since it was limited. Raises `NotFound`."""
         budget = (await self.status()).control.budget
-        return SessionSpending(budget, await store_admin.session_used(self._access.journal, self.key))
+        return SessionSpending(budget, await self._access.backend.session_used(self.key))
 
     async def set_budget(self, budget: Budget | None, *, keep: bool = False, **how: Unpack[How]) -> Receipt:
         """Say what all threads of the session may use together; None: as much as they like.
@@ -141,8 +143,7 @@ class Session:
         """
         request_id, principal, reason = self._access.said(how)
         command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)
-        receipt = await self._access.journal.execute(self.key.log, command)
-        return checked(receipt, check=how.get("check", True))
+        return await self._access.command(self.key.log, command, check=how.get("check", True))
 
     async def delete(self, **how: Unpack[How]) -> Deleted:
         """Erase the session with everything in it, for good; that it was there, who deleted it and why stays.
@@ -154,27 +155,27 @@ class Session:
         """
         request_id, principal, reason = self._access.said(how)
         command = DeleteSession(request_id=request_id, principal=principal, reason=reason)
-        deleted = await delete_session(self._access.journal, self.key, command)
+        deleted = await self._access.backend.delete(self.key, command)
         checked(deleted.receipt, check=how.get("check", True), key=self.key)
         return deleted
 
     async def status(self) -> SessionSeen:
         """The session now: its pause, how many threads and turns it has. Raises `NotFound`."""
-        seen = await store_admin.see_session(self._access.journal, self.key)
+        seen = await self._access.backend.session(self.key)
         if seen is None:
             raise NotFound.session(self.key)
         return seen
 
     async def threads(self, after: str | None = None, limit: int = 50) -> Page[ThreadSeen]:
         """A page of the session's threads, oldest first. Raises `NotFound`."""
-        page = await store_admin.list_threads(self._access.journal, self.key, after, limit)
+        page = await self._access.backend.threads(self.key, after, limit)
         if page is None:
             raise NotFound.session(self.key)
         return page
 
     async def history(self, after_position: int = 0, limit: int = store_admin.PAGE_ENTRIES_MAX) -> list[Located]:
         """A page of everything that happened in the session; an empty one is the end. Raises `NotFound`."""
-        page = await self._access.journal.timeline(self.key, after_position, limit)
+        page = await self._access.backend.timeline(self.key, after_position, limit)
         if not page:
             await self.status()
         return page
@@ -185,8 +186,17 @@ class Session:
         A reader may stop anywhere and come back with the last `entry.position` it got. Raises `NotFound`.
         """
         await self.status()
-        async for located in self._access.journal.tail(self.key, after_position):
-            yield located
+        async with self._access.backend.watch(self.key) as watching:
+            while True:
+                page = await self._access.backend.timeline(self.key, after_position, store_admin.PAGE_ENTRIES_MAX)
+                for located in page:
+                    after_position = located.entry.position
+                    yield located
+                if not page:
+                    await watching.changed(POLL_S)
+
+    def _hooked(self) -> tuple[SessionKey, None]:
+        return self.key, None
 
     async def _revision(self) -> int:
         return (await self.status()).control.pause.revision

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ class ClientSettings:
     caller's data. `temporal` makes the Temporal client when the first wake-up is due; without it
     `temporal_address` is used, and without that what Temporal's own environment and profiles say.
     `task_queue` must be the workers': left out on both sides, it follows from the journal's id.
+    With a `gateway_url` the client speaks to that gateway under its `token`, and nothing else here matters.
     `wake=False` sends no wake-ups: a worker's sweeper then finds the work, a little later.
     """
 
+    gateway_url: str | None = None
+    token: str | None = field(default=None, repr=False)
     journal_url: str = "sqlite:///.turnwright/journal.db"
     tenant: str = "default"
     principal: str = "local"

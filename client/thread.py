@@ -125,11 +125,11 @@ class Thread(ThreadAdmin, ThreadTasks):
         seen = await self.status()
         if at_seq is not None and not 0 <= at_seq <= seen.seq:
             raise InvalidInput(f"the thread has the entries 1 to {seen.seq}, not {at_seq}")
-        return await self._access.journal.state(self.key, at_seq)
+        return await self._access.backend.state(self.key, at_seq)
 
     async def history(self, after_seq: int = 0, limit: int = store_admin.PAGE_ENTRIES_MAX) -> list[Entry]:
         """A page of the thread's entries; an empty one is the end. Raises `NotFound`."""
-        page = await self._access.journal.entries(self.key, after_seq, limit)
+        page = await self._access.backend.entries(self.key, after_seq, limit)
         if not page:
             await self.status()
         return page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from turnwright.client.access import Access, How
 from turnwright.client.errors import NotFound
-from turnwright.journal import store_admin
 from turnwright.journal.commands import ClientCommand, Receipt
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.overview import ThreadSeen
@@ -22,7 +21,7 @@ class ThreadHandle:
 
     async def status(self) -> ThreadSeen:
         """The thread now: its pause, its active turn, its queue. Raises `NotFound`."""
-        seen = await store_admin.see_thread(self._access.journal, self.key)
+        seen = await self._access.backend.thread(self.key)
         if seen is None:
             raise NotFound.thread(self.key)
         return seen

@@ -7,17 +7,19 @@ nothing a turn could notice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Any, Literal, Unpack
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from contextlib import aclosing
+from typing import Any, Literal, TypeVar, Unpack
 
 from turnwright.client.access import Access, How, HowElse
 from turnwright.client.answering import Answering
 from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
+from turnwright.client.hooked import Hooked
 from turnwright.client.inputs import as_message, one_of
-from turnwright.client.questions import Question, question_of
-from turnwright.client.turn_report import Reading, TurnReport, answer_of
-from turnwright.client.views import TurnView, view_of
-from turnwright.journal import store_admin
+from turnwright.client.listening import Listener
+from turnwright.client.questions import Question
+from turnwright.client.turn_report import TurnReport, answer_of
+from turnwright.client.views import TurnView
 from turnwright.journal.commands import (
     CancelTurn,
     PauseTurn,
@@ -29,17 +31,19 @@ from turnwright.journal.commands import (
     Steer,
     TurnCommand,
 )
+from turnwright.journal.deltas import Delta
 from turnwright.journal.entries import Entry, ModelResponded
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Media, Message, Text
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.turn_status import FINISHED
-from turnwright.journal.why import Scene, Why
+from turnwright.journal.why import Why
 
+T = TypeVar("T")
 POLL_S = 1.0
 
 
-class Turn(Answering):
+class Turn(Answering, Hooked):
     """One submitted task. `receipt` is that of its submit, if this handle comes from one."""
 
     def __init__(self, access: Access, key: ThreadKey, turn_id: str, receipt: Receipt | None = None) -> None:
@@ -148,18 +152,17 @@ class Turn(Answering):
 
     async def status(self) -> TurnView:
         """The turn now. Raises `NotFound`."""
-        return view_of(await self._scene())
+        return self._found(await self._access.backend.turn(self.key, self.id))
 
     async def questions(self) -> tuple[Question, ...]:
         """The open questions of the turn, with what is asked. Raises `NotFound`."""
-        journal, tenant = self._access.journal, self._access.tenant
         asked = [i.interaction_id for i in (await self.status()).questions]
-        found = [await store_admin.find_interaction(journal, tenant, interaction_id) for interaction_id in asked]
-        return tuple(question_of(one) for one in found if one is not None and one.turn_id == self.id)
+        found = [await self._access.backend.interaction(interaction_id) for interaction_id in asked]
+        return tuple(one for one in found if one is not None and one.turn_id == self.id)
 
     async def why(self) -> Why:
         """What the turn waits for, in one sentence. Raises `NotFound`."""
-        return await store_admin.explain_turn(self._access.journal, await self._scene())
+        return self._found(await self._access.backend.why(self.key, self.id))
 
     async def report(self) -> TurnReport:
         """The turn with what it was asked, what it did and used, and its answer. It reads all of the turn's entries.
@@ -167,15 +170,7 @@ class Turn(Answering):
         Raises:
             NotFound: there is no such turn.
         """
-        scene = await self._scene()
-        reading = Reading()
-        after = 0
-        while page := await store_admin.read_turn_page(self._access.journal, self.key, self.id, after):
-            reading.add(page.entries)
-            if page.last or not page.entries:
-                break
-            after = page.through_seq
-        return reading.report(view_of(scene), await store_admin.explain_turn(self._access.journal, scene))
+        return self._found(await self._access.backend.report(self.key, self.id))
 
     async def wait(
         self, timeout_s: float | None = None, *, until: Collection[ShownStatus] = tuple(FINISHED)
@@ -188,7 +183,7 @@ class Turn(Answering):
         """
         clock = asyncio.timeout(timeout_s)
         try:
-            async with clock, self._access.journal.watch(self.key) as watching:
+            async with clock, self._access.backend.watch(self.key) as watching:
                 while (view := await self.status()).status not in until:
                     await watching.changed(POLL_S)
                 return view
@@ -223,34 +218,55 @@ class Turn(Answering):
         Raises:
             NotFound: there is no such turn.
         """
-        async with self._access.journal.watch(self.key) as watching:
+        deaf = Listener(self._access.backend, self.key, wanted=False)
+        async with aclosing(self._follow(deaf, after)) as items:
+            async for item in items:
+                assert isinstance(item, Entry), "nothing else was wanted"
+                yield item
+
+    async def live(self, after: int = 0) -> AsyncIterator[Entry | Delta]:
+        """As `events`, and what the model says while it speaks, before the entry that holds all of it.
+
+        Words come a tenth of a second late, those of a call that nobody followed so far within about a second; then
+        all that was said comes at once. An attempt with a new `ordinal` begins anew.
+
+        Raises:
+            NotFound: there is no such turn.
+        """
+        listener = Listener(self._access.backend, self.key, self.id)
+        async with aclosing(self._follow(listener, after)) as items:
+            async for item in items:
+                yield item
+
+    async def _follow(self, listener: Listener, after: int) -> AsyncGenerator[Entry | Delta, None]:
+        async with listener.watch() as watching:
             while True:
-                page = await store_admin.read_turn_page(self._access.journal, self.key, self.id, after)
-                if page is None:
-                    raise self._missing()
+                page = self._found(await self._access.backend.turn_page(self.key, self.id, after))
                 for entry in page.entries:
+                    listener.passed(entry)
                     yield entry
                 after = page.through_seq
                 if page.last:
                     return
+                for delta in await listener.heard():
+                    yield delta
                 if not page.entries:
                     await watching.changed(POLL_S)
 
-    async def _scene(self) -> Scene:
-        scene = await store_admin.see_turn(self._access.journal, self.key, self.id)
-        if scene is None:
-            raise self._missing()
-        return scene
-
-    def _missing(self) -> NotFound:
+    def _found(self, found: T | None) -> T:
+        if found is not None:
+            return found
         enlisted = self.receipt is not None and self.receipt.status == "enlisted"
-        return NotFound.enlisted(self.id) if enlisted else NotFound("turn", self.id)
+        raise NotFound.enlisted(self.id) if enlisted else NotFound("turn", self.id)
+
+    def _hooked(self) -> tuple[SessionKey, str]:
+        return self.key.session_key, self.id
 
     async def _revision(self) -> int:
-        return (await self._scene()).status.revision
+        return (await self.status()).revision
 
     async def _answer(self, entry_id: str) -> Message:
-        entry = await store_admin.find_turn_entry(self._access.journal, self.key, self.id, entry_id)
+        entry = await self._access.backend.turn_entry(self.key, self.id, entry_id)
         if entry is None or not isinstance(entry.payload, ModelResponded):
             raise NotFound("answer", f"{entry_id!r} of turn {self.id}: it was erased")
         return answer_of(entry, entry.payload)

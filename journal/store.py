@@ -25,6 +25,7 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
+from turnwright.journal.store_deltas import Deltas
 from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
 from turnwright.journal.transact.deleting import bury_session
@@ -63,6 +64,7 @@ class Journal:
     def __init__(self, driver: Driver, terms: Terms | None = None) -> None:
         self.driver = driver
         self.terms = terms or Terms()
+        self.deltas = Deltas(driver)
         self._states: OrderedDict[ThreadKey, AgentState] = OrderedDict()
 
     @classmethod

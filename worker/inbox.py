@@ -16,10 +16,10 @@ from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.enlisted import take_in
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.lead import Lead
 from turnwright.journal.transact.enlisting import TOPIC, find_inbox
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.actor import Looper
-from turnwright.worker.lead import Lead
 
 LEAD = "inbox"
 LEASE_S = 3.0

@@ -54,6 +54,8 @@ class Invocation:
             return await connect(settings, lazy=True)
 
         return ClientSettings(
+            gateway_url=settings.gateway_url,
+            token=settings.gateway_token,
             journal_url=settings.journal_url,
             tenant=settings.tenant,
             principal=settings.principal or system_user(),

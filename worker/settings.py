@@ -83,6 +83,25 @@ class Settings(BaseSettings):
     max_concurrent_workflow_tasks: int = Field(20, ge=2, le=1_000, description="decisions at the same time")
     max_concurrent_activities: int = Field(100, ge=1, le=10_000, description="activities at the same time")
 
+    gateway_url: str | None = Field(
+        None, description="a gateway that commands go through, such as https://agents.example.com, instead of a journal"
+    )
+    gateway_token: str | None = Field(None, repr=False, description="the API key or token for that gateway")
+    gateway_host: Name = Field("127.0.0.1", description="the address `turnwright gateway` listens on")
+    gateway_port: int = Field(8420, ge=0, le=65_535, description="its port; 0: one that is free")
+    gateway_origins: str = Field(
+        "", description="origins of web pages that may ask it from a browser, with commas between; none may otherwise"
+    )
+    gateway_webhooks_private: bool = Field(
+        default=False, description="whether webhooks may go to addresses that are not public, and without TLS"
+    )
+    jwt_issuer: str | None = Field(None, description="whose tokens the gateway takes beside API keys (`iss`)")
+    jwt_audience: Name = Field("turnwright", description="whom such tokens are for (`aud`)")
+    jwt_jwks_url: str | None = Field(None, description="where the issuer publishes its keys")
+    jwt_tenant_claim: Name = Field("tenant", description="the claim that says the tenant")
+    jwt_role_claim: Name = Field("role", description="the claim that says caller, operator or admin")
+    jwt_user_claim: Name = Field("sub", description="the claim that says the user")
+
     log_format: Literal["console", "json"] = Field("console", description="for people or for machines")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least to log")
 

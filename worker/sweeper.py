@@ -14,8 +14,10 @@ import structlog
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.durations import SECOND_US
+from turnwright.journal.lead import Lead
 from turnwright.journal.stalls import CLOCK_SET_BACK_US
 from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.transact.deltas import prune_deltas
 from turnwright.journal.transact.sweeping import (
     Glance,
     find_cancelled,
@@ -26,7 +28,6 @@ from turnwright.journal.transact.sweeping import (
 )
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.actor import Looper
-from turnwright.worker.lead import Lead
 from turnwright.worker.rousing import Rouser
 from turnwright.worker.wakes import Wakes
 
@@ -108,7 +109,8 @@ class Sweeper(Looper):
             await self._keep_up()
 
     async def _keep_up(self) -> None:
-        """Erase what a deletion that was cut off has left; much of it in many rounds."""
+        """Erase what a deletion that was cut off has left, much of it in many rounds, and words nobody waits for."""
+        await self._driver.write(prune_deltas)
         erased = await finish_deletions(self._driver, PIECES_ERASED_MAX)
         if erased:
             log.info("deletions_finished", pieces=erased)

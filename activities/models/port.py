@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.canonical import repair_text
+from turnwright.journal.deltas import Spoken
 from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.messages import Block, Message, Text, Thinking, Usage
 
-__all__ = ["FailureClass", "Model", "ModelFailure", "ModelRequest", "ModelResponse", "Partial"]
-
-Spoken: TypeAlias = Literal["text", "thinking"]
+__all__ = ["FailureClass", "Model", "ModelFailure", "ModelRequest", "ModelResponse", "Partial", "Words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,15 @@ class ModelResponse:
     blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What was added to a block of a response, by its place there."""
+
+    index: int
+    kind: Spoken
+    text: str
+
+
 class Partial:
     """What a call has said so far, so that a cancelled or failed one keeps its words.
 
@@ -62,6 +70,8 @@ class Partial:
     def __init__(self, on_change: Callable[[Partial], None] | None = None) -> None:
         self._chunks: dict[int, list[str]] = {}
         self._kinds: dict[int, Spoken] = {}
+        self._taken: dict[int, int] = {}
+        self._halves: dict[int, str] = {}
         self._on_change = on_change
         self.usage = Usage()
 
@@ -71,6 +81,17 @@ class Partial:
         self._chunks.setdefault(index, []).append(chunk)
         if self._on_change is not None:
             self._on_change(self)
+
+    def take(self) -> tuple[Words, ...]:
+        """What was said since the last time, in the response's order."""
+        return tuple(words for index in sorted(self._chunks) if (words := self._take(index)).text)
+
+    def _take(self, index: int) -> Words:
+        text = self._halves.pop(index, "") + "".join(self._chunks[index][self._taken.get(index, 0) :])
+        self._taken[index] = len(self._chunks[index])
+        if "\ud800" <= text[-1:] <= "\udbff":  # the first half of a character, which the next chunk ends
+            text, self._halves[index] = text[:-1], text[-1]
+        return Words(index, self._kinds[index], repair_text(text))
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -16,11 +16,13 @@ from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import control
 from turnwright.activities.runtime.attend import attend
 from turnwright.activities.runtime.boundary import Boundary, pass_by
+from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
 from turnwright.activities.runtime.parts import Parts
 from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.reconcile import reconcile_call
+from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.tool_call import tool_call
 from turnwright.activities.runtime.watcher import Watcher
@@ -69,7 +71,7 @@ class Activities:
         boundary: Boundary = pass_by,
     ) -> None:
         settings = settings or ActivitySettings()
-        watcher = Watcher(journal, settings)
+        watcher, seldom = Watcher(journal, settings), Seldom()
         self.parts = Parts(
             journal,
             Places(journal),
@@ -78,18 +80,22 @@ class Activities:
             models or Models(),
             tools or ToolHost(),
             watcher,
+            Drafting(journal, seldom),
             presence,
             settings,
             boundary=boundary,
+            seldom=seldom,
         )
 
     async def start(self) -> None:
         """Begin to watch the operations that will run here."""
         self.parts.watcher.start()
+        self.parts.drafting.start()
 
     async def stop(self) -> None:
         """Stop watching and close the models' connections."""
         await self.parts.watcher.stop()
+        await self.parts.drafting.stop()
         await self.parts.models.aclose()
 
     @property

@@ -16,6 +16,7 @@ import structlog
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
+from turnwright.activities.runtime.drafting import Draft
 from turnwright.activities.runtime.reserve import expected_use
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
@@ -37,7 +38,8 @@ class Call:
     attempt: Attempt
     definition: AgentDefinition
     ordinal: int
-    partial: Partial = field(default_factory=Partial)
+    draft: Draft
+    partial: Partial
     started_s: float = field(default_factory=time.monotonic)
     offered: tuple[ToolSpec, ...] = ()
     state: AgentState | None = None
@@ -46,7 +48,7 @@ class Call:
     @property
     def base(self) -> dict[str, Any]:
         """What every testimony about this attempt says."""
-        return {**self.attempt.named, "ordinal": self.ordinal}
+        return {**self.attempt.named, "ordinal": self.ordinal, "drafted": self.draft.written}
 
 
 async def model_step(attempt: Attempt) -> Next:
@@ -71,16 +73,19 @@ async def model_step(attempt: Attempt) -> Next:
     active = outcome.control.turn(given.turn)
     model = None if active is None else active.model
     if outcome.rejection is None and model is not None:
-        return await _carry_out(Call(attempt, definition, model.ordinal), attempt.watched(outcome, model.ordinal))
+        watched = attempt.watched(outcome, model.ordinal)
+        draft = attempt.parts.drafting.draft(watched)
+        return await _carry_out(Call(attempt, definition, model.ordinal, draft, Partial(draft.said)), watched)
     return attempt.refused(outcome)
 
 
 async def _carry_out(call: Call, watched: Watched) -> Next:
     attempt = call.attempt
-    attempt.lost = InterruptModel(**call.base, reason="lost")
+    attempt.lost = InterruptModel(**call.base | {"drafted": True}, reason="lost")
     await attempt.parts.boundary("model:claimed")
     with attempt.parts.watcher.watching(watched):
-        ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
+        async with attempt.parts.drafting.writing(call.draft):
+            ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
     duration_ms = round((time.monotonic() - call.started_s) * 1000)
     if ended.value is not None and call.state is not None:
         call.facts = await facts_of_answer(attempt, call.state, ended.value.blocks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import Boundary, pass_by
+from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
@@ -31,6 +32,7 @@ class Parts:
     models: Model
     tools: ToolHost
     watcher: Watcher
+    drafting: Drafting
     presence: Callable[[], str]
     settings: ActivitySettings
     boundary: Boundary = pass_by

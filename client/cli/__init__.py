@@ -14,6 +14,7 @@ import typer
 
 from turnwright.client.cli.approvals import ApprovalsCommands
 from turnwright.client.cli.journal import JournalCommands
+from turnwright.client.cli.keys import KeysCommands
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.session import SessionCommands
 from turnwright.client.cli.session_admin import SessionAdminCommands
@@ -42,6 +43,7 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     sessions = group(app, "session", "Sessions, and what is in them.")
     SessionCommands(runner).add_to(sessions)
     SessionAdminCommands(runner).add_to(sessions)
+    KeysCommands(runner).add_to(group(app, "keys", "API keys of the gateway: who may use it, and for what."))
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))
 
 

@@ -187,22 +187,7 @@ def _use(used: Used) -> dict[str, Any]:
 
 def entry(given: Entry) -> dict[str, Any]:
     """An entry, whole."""
-    return {
-        "schema": given.payload.VERSION,
-        "entry_id": given.entry_id,
-        "seq": given.seq,
-        "position": given.position,
-        "at": iso(given.at_us),
-        "type": given.type,
-        "turn_id": given.turn_id,
-        "run": given.run,
-        "step": given.step,
-        "epoch": given.epoch,
-        "required": given.payload.REQUIRED,
-        "payload": given.payload.model_dump(mode="json"),
-        "prev_hash": given.prev_hash.hex(),
-        "hash": given.hash.hex(),
-    }
+    return given.as_json()
 
 
 def located(given: Located) -> dict[str, Any]:

@@ -21,13 +21,15 @@ from turnwright.journal.state_ops import StateOp
 class Testimony(RunCommand):
     """Base of what attempts report. `epoch` is that of the run that claimed.
 
-    `blobs` holds the bytes of media the report refers to, by their SHA-256; they are stored with it.
+    `blobs` holds the bytes of media the report refers to, by their SHA-256; they are stored with it. `drafted`: what a
+    model said was written while it ran, for who listened, and goes with the report.
     """
 
     epoch: int
     step: int
     ordinal: int
     blobs: Mapping[str, bytes] = field(default_factory=dict)
+    drafted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

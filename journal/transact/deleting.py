@@ -127,7 +127,7 @@ def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
         counts[name] = len(erased)
         if len(erased) >= ROWS_ERASED_MAX:
             return counts
-    for statement in ("delete_deadline", "delete_hint", "delete_spent", "delete_thread"):
+    for statement in ("delete_deadline", "delete_hint", "delete_spent", "delete_drafts_of_thread", "delete_thread"):
         yield from first(statement, thread_id)
     counts["threads"] = int(not ThreadKey.parse(canonical).is_session_log)
     return counts
@@ -138,11 +138,15 @@ def _erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
     enlisted = yield from rows("erase_enlisted", session_id, ROWS_ERASED_MAX)
     if len(enlisted) >= ROWS_ERASED_MAX:
         return {"enlisted": len(enlisted)}, False
+    webhooks = yield from rows("erase_webhooks", session_id, ROWS_ERASED_MAX)
+    if len(webhooks) >= ROWS_ERASED_MAX:
+        return {"enlisted": len(enlisted), "webhooks": len(webhooks)}, False
     erased = yield from rows("erase_blobs", session_id, BLOBS_ERASED_MAX)
     if len(erased) < BLOBS_ERASED_MAX:
         yield from first("delete_counter", session_id)
         yield from first("delete_spent_of_session", session_id)
-    return {"enlisted": len(enlisted), "blobs": len(erased)}, len(erased) < BLOBS_ERASED_MAX
+    counts = {"enlisted": len(enlisted), "webhooks": len(webhooks), "blobs": len(erased)}
+    return counts, len(erased) < BLOBS_ERASED_MAX
 
 
 def _tombstone(row: Row) -> Tombstone:

@@ -88,7 +88,7 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
         statement, scope, owner = "turns_of_session", (wanted.agent, wanted.thread), session_id
     phases = f",{','.join(wanted.wanted)},"
     items: list[TurnSeen] = []
-    place, scanned = _place(after), 0
+    place, scanned = _NEWEST if after is None else place_of(after), 0
     while scanned < SCANNED_ROWS_MAX:
         batch = yield from rows(statement, owner, phases, *place, limit, *scope)
         for row in batch:
@@ -165,9 +165,12 @@ def _cursor(place: tuple[int, str]) -> str:
     return f"{place[0]}.{place[1]}"
 
 
-def _place(cursor: str | None) -> tuple[int, str]:
-    if cursor is None:
-        return _NEWEST
+def place_of(cursor: str) -> tuple[int, str]:
+    """A place in a list that is sorted by time and id.
+
+    Raises:
+        InvalidInput: it is none.
+    """
     created_us, dot, turn_id = cursor.partition(".")
     if not dot:
         raise _no_place(cursor)

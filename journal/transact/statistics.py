@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnwright.journal.script import Script, first, rows
+from turnwright.journal.transact.rows import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,16 @@ def read_statistics() -> Script[Statistics]:
     counts = yield from rows("count_all")
     turns = yield from rows("count_turns")
     return Statistics(str(journal[0]), {name: int(n) for name, n in counts}, {phase: int(n) for phase, n in turns})
+
+
+def count_live(tenant: str) -> Script[dict[str, int]]:
+    """How many turns of a tenant have not ended (`turns_PHASE`), and how many questions are open (`questions_KIND`)."""
+    counts = yield from rows("count_live", tenant)
+    return {name: int(n) for name, n in counts}
+
+
+def count_tenant(tenant: str, new_us: int) -> Script[dict[str, int]]:
+    """How much a tenant has in the journal; `turns_new` are those of the last `new_us`."""
+    now_us = yield from clock()
+    counts = yield from rows("count_tenant", tenant, now_us - new_us)
+    return {name: int(n) for name, n in counts}

@@ -40,6 +40,7 @@ from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
 from turnwright.journal.transact.appending import append_drafts, check_media
 from turnwright.journal.transact.checkpoints import load_state
 from turnwright.journal.transact.deadlines import note_deadline, note_look
+from turnwright.journal.transact.deltas import forget_deltas
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
 from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.rows import ThreadRow, is_due
@@ -110,6 +111,7 @@ def run_thread(
     yield from check_media(row.key.session_key, row.session_id, tuple(draft.payload for draft in drafts), blobs)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
+    yield from forget_deltas(row.id, command, settled)
     judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, others, blobs)
     return (yield from _commit(row, judged))
 

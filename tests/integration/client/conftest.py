@@ -1,4 +1,8 @@
-"""Clients of one journal, with nothing at the address they are told for Temporal, and a worker's hands."""
+"""Clients of one journal, with nothing at the address they are told for Temporal, and a worker's hands.
+
+What a client does is the same whether it reads the journal itself or speaks to a gateway, so the tests of `BOTH` are
+played both ways.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -8,13 +12,16 @@ from typing import TypeAlias
 import pytest
 import structlog
 
+from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.client.hands import AGENT, Hands
 from tests.integration.client.program import NOBODY_THERE, application
 from tests.integration.client.terminal import Run, invoke
 from turnwright.client import Client, Session
+from turnwright.journal.api_keys import Grant
 from turnwright.journal.driver import Driver
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
+from turnwright.journal.store_keys import create_key
 from turnwright.journal.transact.serving import begin_serving
 from turnwright.journal.transact.thread_script import Terms
 
@@ -23,14 +30,49 @@ PRESENCE = "w-hands"
 Connect: TypeAlias = Callable[..., Awaitable[Client]]
 
 
+BOTH = frozenset(
+    f"tests.integration.client.test_{name}"
+    for name in ("administration", "commands", "lists", "live", "questions", "reading", "unknown_outcomes", "waiting")
+)
+
+
+# What is not the same: a gateway sends wake-ups itself, says who acts, and is asked for a turn by its id alone.
+DIRECT = frozenset({
+    "test_a_wake_up_that_could_not_be_sent_is_told_and_is_no_error",
+    "test_who_did_it_and_why_stand_in_the_entries",
+    "test_nothing_is_accepted_for_what_does_not_exist",
+})  # fmt: skip
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Play what is the same both ways both ways."""
+    if (
+        "through" in metafunc.fixturenames
+        and metafunc.module.__name__ in BOTH
+        and metafunc.function.__name__ not in DIRECT
+    ):
+        metafunc.parametrize("through", ["journal", "gateway"], indirect=True)
+
+
 @pytest.fixture
-async def connect(driver: Driver, journal_url: str) -> AsyncIterator[Connect]:
+def through(request: pytest.FixtureRequest) -> str:
+    """What clients are connected to."""
+    return str(getattr(request, "param", "journal"))
+
+
+@pytest.fixture
+async def connect(driver: Driver, journal_url: str, through: str) -> AsyncIterator[Connect]:
     """Connect another client, as another process would; the journal exists and Temporal does not."""
     async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(serving(settings_of(journal_url))) if through == "gateway" else None
 
         async def connect(**settings: str) -> Client:
-            given = {"journal_url": journal_url, "tenant": "acme", "temporal_address": NOBODY_THERE}
-            return await stack.enter_async_context(Client.connect(**{**given, **settings}))  # type: ignore[arg-type]
+            given = {"journal_url": journal_url, "tenant": "acme", "temporal_address": NOBODY_THERE, **settings}
+            if url is not None:
+                grant = Grant(name=given.get("principal", "local"), role="admin")
+                made = await create_key(driver, given["tenant"], grant)
+                given = {"gateway_url": url, "token": made.token}
+            return await stack.enter_async_context(Client.connect(**given))  # type: ignore[arg-type]
 
         yield connect
 

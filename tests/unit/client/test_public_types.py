@@ -7,6 +7,7 @@ from turnwright.client import (
     Budget,
     Client,
     Deleted,
+    Delta,
     Question,
     Session,
     SessionSpending,
@@ -45,6 +46,7 @@ async def promises() -> None:
     assert_type(await turn.result(), Message)
     assert_type(await turn.why(), Why)
     assert_type(turn.events(3), AsyncIterator[Entry])
+    assert_type(turn.live(3), AsyncIterator[Entry | Delta])
     assert_type(session.follow(), AsyncIterator[Located])
     assert_type(await client.turns(status="paused", user=None), Page[TurnSeen])
     await session.submit("x", agent="a", if_busy="later")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from turnwright.journal.statements import Dialect, migrations
 
 ADDITIONS = (
     re.compile(r"CREATE (UNIQUE )?INDEX \w+ ON .+", re.DOTALL),
-    re.compile(r"CREATE TABLE \w+ \(.+", re.DOTALL),
+    re.compile(r"CREATE (UNLOGGED )?TABLE \w+ \(.+", re.DOTALL),
     re.compile(r"ALTER TABLE \w+( ADD COLUMN \w+ [^,]+,?)+", re.DOTALL),
 )
 NOT_USED_BEFORE = {"inbox"}  # made by the first migration, written by nobody before the fourth

@@ -1,7 +1,7 @@
 """The partial answer, and the model objects that are kept open."""
 
 from turnwright.activities.models.clients import CLIENTS_MAX, Clients, Key, served_name
-from turnwright.activities.models.port import ModelFailure, Partial
+from turnwright.activities.models.port import ModelFailure, Partial, Words
 from turnwright.journal.messages import Text, Thinking, Usage
 
 
@@ -56,3 +56,19 @@ async def test_only_so_many_stay_open_and_one_in_use_is_never_closed() -> None:
         closed = [model for model in seen if model.provider is not None and model.provider.client.is_closed()]
         assert closed == seen[:2]
     await clients.aclose()
+
+
+def test_what_is_taken_of_a_partial_is_all_of_it_once_whatever_the_chunks() -> None:
+    partial = Partial()
+    taken: list[Words] = []
+    for index, chunk in ((1, "a\ud83d"), (1, ""), (1, "\ude00b"), (0, "hm"), (1, "\ud83d"), (1, "c\x00")):
+        partial.extend(index, "thinking" if index == 0 else "text", chunk)
+        taken += partial.take()
+    assert taken == [
+        Words(1, "text", "a"),
+        Words(1, "text", "\U0001f600b"),
+        Words(0, "thinking", "hm"),
+        Words(1, "text", "\ufffdc\u2400"),
+    ]
+    assert partial.take() == ()
+    assert "".join(words.text for words in taken if words.kind == "text") == partial.text

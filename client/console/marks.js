@@ -1,0 +1,62 @@
+/** Entries that are no operation, in a few words: who paused, who took over, what was decided. */
+
+/** @typedef {{tone: string, text: string, more?: string}} Mark */
+
+/** @param {any} payload */
+const by = (payload) => (payload.principal ? ` by ${payload.principal}` : "");
+
+/** @type {Record<string, (payload: any, entry: any) => Mark | null>} */
+const MARKS = {
+  "run.claimed": (p, entry) => ({ tone: "held", text: `Taken over by another run (epoch ${entry.epoch})`, more: p.temporal_run_id }),
+  "turn.started": () => null,
+  "turn.pause_requested": (p) => ({ tone: "held", text: `Pause asked for${by(p)}` }),
+  "turn.paused": (p) => ({ tone: "held", text: `Paused${by(p)}` }),
+  "turn.resumed": (p) => ({ tone: "live", text: `Resumed${by(p)}` }),
+  "turn.waiting": () => ({ tone: "asks", text: "Waits for an answer" }),
+  "turn.continued": () => ({ tone: "live", text: "Goes on" }),
+  "turn.cancel_requested": (p) => ({ tone: "held", text: `Cancel asked for${by(p)}` }),
+  "turn.cancelled": (p) => ({ tone: "plain", text: `Cancelled${by(p)}`, more: p.effects_unknown }),
+  "turn.completed": () => ({ tone: "good", text: "Completed" }),
+  "turn.failed": (p) => ({ tone: "bad", text: `Failed: ${p.code}`, more: p.message }),
+  "turn.retried": (p) => ({ tone: "live", text: `Tried again${by(p)}` }),
+  "input.steered": (p) => ({ tone: "live", text: `Steered${by(p)}` }),
+  "input.injected": (p) => ({ tone: "plain", text: `Material added${by(p)}` }),
+  "input.applied": () => null,
+  "input.discarded": (p) => ({ tone: "plain", text: `Input discarded: ${p.why}` }),
+  "thread.opened": (p) => ({ tone: "plain", text: `Opened for ${p.agent?.name ?? "an agent"}`, more: p.agent?.model }),
+  "thread.paused": (p) => ({ tone: "held", text: p.source === "on_failure" ? "Thread on hold after a failure" : `Thread paused${by(p)}` }),
+  "thread.resumed": (p) => ({ tone: "live", text: `Thread resumed${by(p)}` }),
+  "thread.closed": (p) => ({ tone: "plain", text: `Thread closed${by(p)} (${p.mode})` }),
+  "interaction.requested": (p) => ({ tone: "asks", text: `Asks: ${p.kind.replace("_", " ")}${p.asked?.tool ? ` of ${p.asked.tool}` : ""}` }),
+  "interaction.resolved": (p) => ({ tone: "good", text: `Answered${by(p)}: ${p.resolution}` }),
+  "interaction.expired": (p) => ({ tone: "held", text: `Nobody answered in time: ${p.resolution}` }),
+  "tool.reconciled": (p) => ({ tone: "held", text: `Outcome settled${p.by === "hook" ? " by its hook" : by(p)}: ${p.outcome.replace("_", " ")}` }),
+  "tool.late": (p) => ({ tone: "held", text: `A result of ${p.name} came too late (${p.outcome})` }),
+  "model.late": (p) => ({ tone: "held", text: `An answer came too late (${p.what})` }),
+  "context.compacted": (p) => ({ tone: "plain", text: `Entries ${p.from_seq} to ${p.to_seq} summed up`, more: p.summary }),
+  "context.cleared": (p) => ({ tone: "plain", text: `Context cleared${by(p)}` }),
+  "context.offloaded": () => ({ tone: "plain", text: "A large result was put aside" }),
+  "permissions.changed": (p) => ({ tone: "plain", text: `Permissions changed${by(p)}: mode ${p.permissions?.mode}` }),
+  "budget.changed": (p) => ({ tone: "plain", text: `Budget of the ${p.scope} changed${by(p)}`, more: JSON.stringify(p.budget) }),
+  "tasks.changed": () => ({ tone: "plain", text: "Tasks changed" }),
+  "plan.changed": (p) => ({ tone: "plain", text: p.plan?.active ? "Planning" : "Plan changed" }),
+  "tools.changed": (p) => ({ tone: "plain", text: `Tool groups: ${p.groups?.join(", ") || "none"}` }),
+  "state.updated": (p) => ({ tone: "held", text: `State changed${by(p)}: ${Object.keys(p.changes ?? {}).join(", ")}` }),
+  "child.spawned": (p) => ({ tone: "plain", text: "Opened another thread", more: p.child_thread }),
+  "child.finished": (p) => ({ tone: "plain", text: `The other thread's turn ${p.phase}` }),
+  "entry.erased": (p) => ({ tone: "held", text: `Entry ${p.erased_seq} erased${by(p)}` }),
+};
+
+/**
+ * What is said of an entry; null: nothing.
+ * @param {any} entry
+ * @returns {Mark | null}
+ */
+export function markOf(entry) {
+  if (entry.erased) return { tone: "plain", text: `Erased: ${entry.type}` };
+  const known = MARKS[entry.type];
+  if (!known || entry.unreadable) return { tone: "plain", text: entry.type };
+  const mark = known(entry.payload, entry);
+  const { reason } = entry.payload;
+  return mark && reason && !mark.more ? { ...mark, more: reason } : mark;
+}

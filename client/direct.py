@@ -1,0 +1,216 @@
+"""A client inside the trust boundary: it reads and writes the stores itself.
+
+Rule: a command is answered when its transaction is committed; only then is anything woken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from turnwright.client.enlisting import statements_of
+from turnwright.client.errors import ClientClosed
+from turnwright.client.questions import Question, question_of
+from turnwright.client.turn_report import Reading, TurnReport
+from turnwright.client.views import TurnView, view_of
+from turnwright.client.wakes import Wakes
+from turnwright.journal import store_admin, store_enlisting, store_keys, store_webhooks
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.api_keys import ApiKey, Grant, NewKey
+from turnwright.journal.budgets import Used
+from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, SessionCommand, Submit
+from turnwright.journal.deltas import DeltaPlace, Heard
+from turnwright.journal.driver import Subscription
+from turnwright.journal.entries import Entry
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.store import Journal
+from turnwright.journal.store_delete import Deleted, delete_session
+from turnwright.journal.transact.inbox import InboxFilter
+from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
+from turnwright.journal.transact.reading import Located
+from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
+from turnwright.journal.why import Why, known_agents
+
+RETRY_S = 0.2
+CLOSE_S = 2.0
+
+
+class Direct:
+    """The `Backend` of a journal and its wake-ups."""
+
+    def __init__(self, journal: Journal, tenant: str, wakes: Wakes) -> None:
+        self._opened = journal
+        self._tenant = tenant
+        self._wakes = wakes
+
+    @property
+    def journal(self) -> Journal:
+        """The journal. Raises `ClientClosed`."""
+        if self._wakes.closed:
+            raise ClientClosed
+        return self._opened
+
+    async def close(self) -> None:
+        """Send what is left of the wake-ups, for a moment, and disconnect."""
+        await self._wakes.close(CLOSE_S)
+        await self._opened.close()
+
+    async def flush(self, timeout_s: float) -> str | None:
+        """Wait for wake-ups that are on their way; why the last one was not sent, None when all were."""
+        if await self._wakes.flush(timeout_s):
+            return None
+        return self._wakes.failure or f"no answer in {timeout_s:g} s"
+
+    async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
+        """Try twice: a connection that died with a restarted server is only found out by using it."""
+        try:
+            receipt = await self.journal.execute(key, command)
+        except StoreUnavailable:
+            await asyncio.sleep(RETRY_S)
+            receipt = await self._again(key, command)
+        if receipt.status != "rejected" and not (isinstance(key, ThreadKey) and key.is_session_log):
+            self._wakes.send(key)
+        return receipt
+
+    async def _again(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
+        try:
+            return await self.journal.execute(key, command)
+        except StoreUnavailable as error:
+            error.add_note(f"whether it was committed is open: repeat it with request id {command.request_id!r}")
+            raise
+
+    async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
+        """Erase it piece by piece; what a crash leaves over is erased by the workers."""
+        return await delete_session(self.journal, key, command)
+
+    async def enlist(self, key: ThreadKey, command: Submit, connection: object) -> Receipt:
+        """Whoever sees the caller's commit queues the turn and wakes the thread."""
+        store_enlisting.schema_of(self.journal)
+        ask = await statements_of(connection)
+        return await store_enlisting.enlist(self.journal, key, command, ask)
+
+    async def create_key(self, grant: Grant, expires_in_s: int | None) -> NewKey:
+        """Make an API key of the tenant."""
+        return await store_keys.create_key(self.journal.driver, self._tenant, grant, expires_in_s=expires_in_s)
+
+    async def revoke_key(self, key_id: str) -> bool:
+        """Let a key be valid no more."""
+        return await store_keys.revoke_key(self.journal.driver, self._tenant, key_id)
+
+    async def keys(self, after: str | None, limit: int) -> Page[ApiKey]:
+        """API keys, oldest first."""
+        return await store_keys.list_keys(self.journal.driver, self._tenant, after, limit)
+
+    async def create_webhook(
+        self, key: SessionKey, wanted: WantedWebhook, principal: str, request_id: str
+    ) -> NewWebhook | None:
+        """Make a webhook."""
+        return await store_webhooks.create_webhook(self.journal.driver, key, wanted, principal, request_id)
+
+    async def delete_webhook(self, key: SessionKey, turn_id: str | None, webhook_id: str) -> bool:
+        """Remove a webhook of a session, or of a turn."""
+        return await store_webhooks.delete_webhook(self.journal.driver, key, turn_id, webhook_id)
+
+    async def webhooks(
+        self, key: SessionKey, turn_id: str | None, after: str | None, limit: int
+    ) -> Page[Webhook] | None:
+        """Webhooks of a session, or of a turn, oldest first."""
+        return await store_webhooks.list_webhooks(self.journal.driver, key, turn_id, after, limit)
+
+    async def sessions(self, user: str, after: str | None, limit: int) -> Page[SessionSeen]:
+        """Sessions, newest first."""
+        return await store_admin.list_sessions(self.journal, self._tenant, user, after, limit)
+
+    async def threads(self, key: SessionKey, after: str | None, limit: int) -> Page[ThreadSeen] | None:
+        """Threads of a session, oldest first."""
+        return await store_admin.list_threads(self.journal, key, after, limit)
+
+    async def turns(self, wanted: TurnFilter, after: str | None, limit: int) -> Page[TurnSeen] | None:
+        """Turns, newest first."""
+        return await store_admin.list_turns(self.journal, wanted, after, limit)
+
+    async def turns_named(self, beginning: str, limit: int) -> tuple[tuple[str, ThreadKey], ...]:
+        """Turns whose id begins so, with their threads."""
+        return await store_admin.find_turns_named(self.journal, self._tenant, beginning, limit)
+
+    async def inbox(self, wanted: InboxFilter, after: str | None, limit: int) -> Page[Question] | None:
+        """Questions, oldest first."""
+        page = await store_admin.read_inbox(self.journal, wanted, after, limit)
+        return None if page is None else Page(tuple(question_of(found) for found in page.items), page.next)
+
+    async def agents(self) -> frozenset[str] | None:
+        """The agents that live workers know."""
+        return known_agents(await self.journal.driver.presences())
+
+    async def session(self, key: SessionKey) -> SessionSeen | None:
+        """A session as it is now."""
+        return await store_admin.see_session(self.journal, key)
+
+    async def session_used(self, key: SessionKey) -> Used | None:
+        """What the session's threads used of its budget."""
+        return await store_admin.session_used(self.journal, key)
+
+    async def timeline(self, key: SessionKey, after_position: int, limit: int) -> list[Located]:
+        """A page of the entries of all of a session's threads."""
+        return await self.journal.timeline(key, after_position, limit)
+
+    async def thread(self, key: ThreadKey) -> ThreadSeen | None:
+        """A thread as it is now."""
+        return await store_admin.see_thread(self.journal, key)
+
+    async def state(self, key: ThreadKey, at_seq: int | None) -> AgentState:
+        """The agent's state now, or at an earlier entry."""
+        return await self.journal.state(key, at_seq)
+
+    async def entries(self, key: ThreadKey, after_seq: int, limit: int) -> list[Entry]:
+        """A page of a thread's entries."""
+        return await self.journal.entries(key, after_seq, limit)
+
+    def watch(self, key: ThreadKey | SessionKey) -> Subscription:
+        """Watch commits of this and of other processes."""
+        return self.journal.watch(key)
+
+    async def said(self, key: ThreadKey, after: DeltaPlace) -> Heard:
+        """What the thread's running model call has said behind a place."""
+        return await self.journal.deltas.read(key, after)
+
+    def watch_said(self, key: ThreadKey) -> Subscription:
+        """Watch commits to a thread, and what its model calls say."""
+        return self.journal.deltas.watch(key)
+
+    async def turn(self, key: ThreadKey, turn_id: str) -> TurnView | None:
+        """A turn as it is now."""
+        scene = await store_admin.see_turn(self.journal, key, turn_id)
+        return None if scene is None else view_of(scene)
+
+    async def why(self, key: ThreadKey, turn_id: str) -> Why | None:
+        """What a turn waits for."""
+        scene = await store_admin.see_turn(self.journal, key, turn_id)
+        return None if scene is None else await store_admin.explain_turn(self.journal, scene)
+
+    async def report(self, key: ThreadKey, turn_id: str) -> TurnReport | None:
+        """A turn, and all of it up to now; the view is of the moment before its entries are read."""
+        scene = await store_admin.see_turn(self.journal, key, turn_id)
+        if scene is None:
+            return None
+        reading, after = Reading(), 0
+        while page := await self.turn_page(key, turn_id, after):
+            reading.add(page.entries)
+            if page.last or not page.entries:
+                break
+            after = page.through_seq
+        return reading.report(view_of(scene), await store_admin.explain_turn(self.journal, scene))
+
+    async def turn_page(self, key: ThreadKey, turn_id: str, after_seq: int) -> TurnPage | None:
+        """Entries of a turn after a place in its thread."""
+        return await store_admin.read_turn_page(self.journal, key, turn_id, after_seq)
+
+    async def turn_entry(self, key: ThreadKey, turn_id: str, entry_id: str) -> Entry | None:
+        """One entry of a turn."""
+        return await store_admin.find_turn_entry(self.journal, key, turn_id, entry_id)
+
+    async def interaction(self, interaction_id: str) -> Question | None:
+        """A question by its id."""
+        found = await store_admin.find_interaction(self.journal, self._tenant, interaction_id)
+        return None if found is None else question_of(found)

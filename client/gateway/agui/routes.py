@@ -1,0 +1,35 @@
+"""The endpoint: a run of an AG-UI front end is asked for, and told as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ag_ui.core import BaseEvent, RunAgentInput
+from fastapi import APIRouter
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from turnwright.client.gateway.agui.run import begin
+from turnwright.client.gateway.agui.telling import tell
+from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks
+from turnwright.client.gateway.events import Stream
+
+router = APIRouter(tags=["agui"])
+
+
+@router.post("/sessions/{session}/threads/{agent}/{thread}/agui", response_class=EventSourceResponse)
+async def run_agent(caller: WhoAsks, desk: AtDesk, key: AskedThread, asked: RunAgentInput) -> EventSourceResponse:
+    """A run as AG-UI 1.0 has it: the newest user message as a turn under the run's id, or what `resume` answers.
+
+    The same run asked for again is the same turn, told again. The turn goes on whether somebody listens or not.
+    """
+    desk.limits.check_stream(caller)
+    access = desk.access(caller)
+    run = await begin(access, caller, key, asked)
+    return Stream(desk, caller, _framed(tell(access.backend, run)))
+
+
+async def _framed(telling: AsyncGenerator[BaseEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
+    async with aclosing(telling) as events:
+        async for event in events:
+            yield ServerSentEvent(event.model_dump_json(by_alias=True), sep="\n")

@@ -1,0 +1,146 @@
+"""A run of an AG-UI front end: which turn it is about, and from where in the thread it is told.
+
+Rule: a run is a turn's, by its id, so the same run asked for again is the same turn. What a front end sends along of
+the conversation is its copy: only the newest message of the person is taken in, or what it resumes with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ag_ui.core import ResumeEntry, RunAgentInput, UserMessage
+
+from turnwright.client.access import Access
+from turnwright.client.errors import CommandRejected, NotFound
+from turnwright.client.gateway.agui.history import History
+from turnwright.client.gateway.agui.interrupts import Abandonment, Decision, Response, Settlement, decision
+from turnwright.client.gateway.agui.messages import as_input
+from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.commands import NEEDED_ROLE
+from turnwright.client.questions import Question
+from turnwright.client.thread import Thread
+from turnwright.client.turn import Turn
+from turnwright.journal import entry_ids
+from turnwright.journal.canonical import digest
+from turnwright.journal.commands import Receipt, Reconcile
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import ThreadKey, checked_request_id
+
+# The question is settled, or its turn has moved on: the run is told so, and goes on with what is so now.
+MOOT = frozenset({"already_answered", "expired", "not_open", "not_unknown", "unknown_interaction", "wrong_phase"})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run to be told: what the thread was after the entry `after_seq`, then what became of the turn.
+
+    `ignored` is what could not be taken in and why; `current`: whether the front end speaks 1.0 or later.
+    """
+
+    key: ThreadKey
+    turn_id: str
+    thread_id: str
+    run_id: str
+    after_seq: int
+    ignored: tuple[Mapping[str, Any], ...] = ()
+    current: bool = True
+
+
+async def begin(access: Access, caller: Caller, key: ThreadKey, asked: RunAgentInput) -> Run:
+    """Take in what a front end sent: submit its message as a turn, or answer with what it resumes.
+
+    Raises:
+        InvalidInput: there is no message of the person, or it is empty.
+        CommandRejected: the turn cannot be queued, or an answer is not taken.
+        BadAnswer: what it resumes with does not fit what was asked.
+        NotFound: it resumes nothing that was asked on this thread.
+    """
+    checked_request_id(asked.run_id)
+    if asked.resume:
+        return await _resume(access, caller, key, asked, asked.resume)
+    message = next((one for one in reversed(asked.messages) if isinstance(one, UserMessage)), None)
+    if message is None:
+        raise InvalidInput("there is no message of the role user, so there is nothing to do")
+    turn = await Thread(access, key).submit(as_input(message), request_id=asked.run_id)
+    assert turn.receipt is not None, "it was submitted"
+    return _run(key, turn.id, asked, turn.receipt.seq)
+
+
+async def _resume(
+    access: Access, caller: Caller, key: ThreadKey, asked: RunAgentInput, entries: list[ResumeEntry]
+) -> Run:
+    head = (await Thread(access, key).status()).seq
+    ignored: list[Mapping[str, Any]] = []
+    decided: list[tuple[Question, Decision]] = []
+    for entry in entries:
+        question = await access.backend.interaction(entry.interrupt_id)
+        if question is None or question.key != key:
+            ignored.append(_ignored(entry.interrupt_id, "unknown_interaction", "this thread was never asked it"))
+        else:
+            decided.append((question, decision(question, entry)))
+    if not decided:
+        raise NotFound("question", entries[0].interrupt_id)
+    turn = Turn(access, key, decided[0][0].turn_id)
+    receipts = await _steer(turn, History(access.backend, key, turn.id, head), asked)
+    for question, chosen in decided:
+        request_id = _request_id(asked.run_id, question.interaction_id)
+        receipt = await _carry_out(Turn(access, key, question.turn_id), caller, question, chosen, request_id)
+        if receipt.status != "rejected":
+            receipts.append(receipt)
+        elif receipt.code in MOOT:
+            ignored.append(_ignored(question.interaction_id, receipt.code, receipt.reason or ""))
+        else:
+            raise CommandRejected(receipt, key)
+    return _run(key, turn.id, asked, await _before(access, turn, receipts, head), tuple(ignored))
+
+
+async def _steer(turn: Turn, history: History, asked: RunAgentInput) -> list[Receipt]:
+    """A message that comes along with answers and that the thread does not have yet joins the turn."""
+    newest = asked.messages[-1] if asked.messages else None
+    if not isinstance(newest, UserMessage) or newest.id in await history.names():
+        return []
+    receipt = await turn.steer(as_input(newest), request_id=_request_id(asked.run_id, "message"), check=False)
+    return [] if receipt.status == "rejected" else [receipt]
+
+
+async def _carry_out(turn: Turn, caller: Caller, question: Question, chosen: Decision, request_id: str) -> Receipt:
+    match chosen:
+        case Response():
+            return await turn.respond(
+                question.interaction_id, chosen.resolution, chosen.answer, request_id=request_id, check=False
+            )
+        case Settlement():
+            caller.needs(NEEDED_ROLE[Reconcile])
+            return await turn.reconcile(
+                chosen.call_id, chosen.outcome, chosen.output, reason=chosen.reason, request_id=request_id, check=False
+            )
+        case Abandonment():
+            return await turn.cancel(reason=chosen.reason, request_id=request_id, check=False)
+
+
+async def _before(access: Access, turn: Turn, receipts: list[Receipt], head: int) -> int:
+    """The place before the first entry of these commands, which is the same when they are repeated."""
+    firsts = [
+        await access.backend.turn_entry(turn.key, turn.id, entry_ids.command(receipt.request_id, 0))
+        for receipt in receipts
+    ]
+    return min([head, *(entry.seq - 1 for entry in firsts if entry is not None)])
+
+
+def _run(
+    key: ThreadKey, turn_id: str, asked: RunAgentInput, after_seq: int, ignored: tuple[Mapping[str, Any], ...] = ()
+) -> Run:
+    # One from before 1.0 says none. It knows neither content of several parts nor that a run can be cancelled.
+    current = asked.protocol_version is not None
+    return Run(key, turn_id, asked.thread_id, asked.run_id, after_seq, ignored, current)
+
+
+def _request_id(run_id: str, what: str) -> str:
+    """The request id of one of several commands of a run: the same when the run is asked for again."""
+    return f"agui-{digest(run_id.encode(), what.encode()).hex()[:32]}"
+
+
+def _ignored(interaction_id: str, code: str, reason: str) -> Mapping[str, Any]:
+    return {"interruptId": interaction_id, "code": code, "reason": reason}

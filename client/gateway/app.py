@@ -1,0 +1,131 @@
+"""The gateway as an ASGI application.
+
+    app = create_app(GatewaySettings(client=ClientSettings(journal_url=…)))
+
+Rule: this file only puts together. The journal is connected when the application starts, and left when it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from turnwright.client.command_routes import PREFIX
+from turnwright.client.gateway import commands, console, drafts, events, keys, reads, system, webhooks
+from turnwright.client.gateway.agui import routes as agui
+from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.credentials import ApiKeys, Credentials, Doorkeeper, Jwts
+from turnwright.client.gateway.deliverer import Deliverer
+from turnwright.client.gateway.desk import Desk
+from turnwright.client.gateway.edge import REQUEST_ID, Edge
+from turnwright.client.gateway.feeds import Feeds
+from turnwright.client.gateway.limits import Limits
+from turnwright.client.gateway.problems import MEDIA_TYPE, GatewayError, Problem, problem_of
+from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.opening import open_journal
+from turnwright.client.wakes import Wakes
+from turnwright.journal.api_keys import Grant
+from turnwright.journal.errors import TurnwrightError
+
+CLOSE_S = 2.0
+WRONG_SHOWN_MAX = 20
+
+log = structlog.get_logger(__name__)
+
+
+def create_app(settings: GatewaySettings) -> FastAPI:
+    """An application that serves one journal."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.desk = desk = await _open(settings)
+        try:
+            async with Deliverer(desk.journal, settings.webhooks):
+                yield
+        finally:
+            await desk.wakes.close(CLOSE_S)
+            await desk.journal.close()
+
+    app = FastAPI(
+        title="Turnwright",
+        summary="AI-agent conversations as durable workflows",
+        version=version("turnwright"),
+        lifespan=lifespan,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(settings.origins),
+        allow_methods=["GET", "POST", "PUT", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", REQUEST_ID],
+        expose_headers=[REQUEST_ID, "Retry-After"],
+    )
+    app.add_middleware(Edge, body_bytes_max=settings.body_bytes_max)
+    for kind in (TurnwrightError, Exception):
+        app.add_exception_handler(kind, _failed)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    for routes in (
+        commands.router(),
+        reads.router,
+        events.router,
+        drafts.router,
+        keys.router,
+        system.router,
+        webhooks.router,
+        agui.router,
+    ):
+        app.include_router(routes, prefix=PREFIX)
+    app.include_router(console.router)
+    return app
+
+
+async def _open(settings: GatewaySettings) -> Desk:
+    said = settings.client
+    journal = await open_journal(said.journal_url)
+    wakes = Wakes(journal, said.connect_temporal if said.wake else None, said.task_queue)
+    kinds: tuple[Credentials, ...] = (ApiKeys(journal.driver),)
+    if settings.jwt is not None:
+        kinds += (Jwts(settings.jwt),)
+    everybody = Caller(said.tenant, Grant(name=said.principal, role="admin")) if settings.open else None
+    limits = Limits(settings.requests_per_s, settings.requests_at_once, settings.streams_max)
+    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem.status >= 500:  # noqa: PLR2004 - a fault of ours
+        log.error("request_failed", path=request.url.path, exc_info=error)
+    return _answer(request, problem)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses: no such path, no such method, a body that cannot be read."""
+    assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, GatewayError):
+        return _answer(request, problem_of(error.__cause__))
+    code = {404: "no_such_path", 405: "method_not_allowed"}.get(error.status_code, "bad_request")
+    return _answer(request, Problem(error.status_code, code, str(error.detail), headers=error.headers or {}))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    """What was sent does not fit; it is said where and why, and not repeated."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()[:WRONG_SHOWN_MAX]]
+    detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+    return _answer(request, Problem(422, "malformed", detail, {"errors": wrong}))
+
+
+def _answer(request: Request, problem: Problem) -> Response:
+    request_id = getattr(request.state, "request_id", "")
+    return JSONResponse(problem.body(request_id), problem.status, dict(problem.headers), media_type=MEDIA_TYPE)

@@ -1,0 +1,100 @@
+"""What the routes work with: the journal, the wake-ups, who may ask, and a handle for each request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Header, Path, Query, Request
+
+from turnwright.client.access import Access
+from turnwright.client.direct import Direct
+from turnwright.client.errors import NotFound
+from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.credentials import Doorkeeper
+from turnwright.client.gateway.feeds import Feeds
+from turnwright.client.gateway.limits import Limits
+from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.on_the_wire import from_path
+from turnwright.client.wakes import Wakes
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.store import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A running gateway's parts, as `app.state.desk`."""
+
+    settings: GatewaySettings
+    journal: Journal
+    wakes: Wakes
+    doorkeeper: Doorkeeper
+    limits: Limits
+    feeds: Feeds
+
+    def access(self, caller: Caller) -> Access:
+        """The journal as this caller may use it."""
+        return Access(Direct(self.journal, caller.tenant, self.wakes), caller.tenant, caller.principal)
+
+
+def desk_of(request: Request) -> Desk:
+    """The gateway a request came to."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+async def caller_of(request: Request, authorization: Annotated[str | None, Header()] = None) -> Caller:
+    """Who asks. Raises `Unauthenticated`, `TooMany`."""
+    desk = desk_of(request)
+    caller = await desk.doorkeeper.caller(authorization)
+    desk.limits.take(caller)
+    return caller
+
+
+WhoAsks = Annotated[Caller, Depends(caller_of)]
+AtDesk = Annotated[Desk, Depends(desk_of)]
+OfUser = Annotated[
+    str | None, Query(description="Whose session it is; without it, the credential's own user's. For operators.")
+]
+OfNobody = Annotated[bool, Query(description="The anonymous user's session. For operators.")]
+After = Annotated[str | None, Query(description="Go on behind the page before: its `next`.", max_length=500)]
+Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
+
+
+def session_asked(
+    caller: WhoAsks, session: Annotated[str, Path()], user: OfUser = None, *, anonymous: OfNobody = False
+) -> SessionKey:
+    """The session of a path."""
+    return caller.session(from_path(session), user, anonymous=anonymous)
+
+
+AskedSession = Annotated[SessionKey, Depends(session_asked)]
+
+
+def thread_asked(session: AskedSession, agent: Annotated[str, Path()], thread: Annotated[str, Path()]) -> ThreadKey:
+    """The thread of a path."""
+    return ThreadKey(session.tenant, session.user, from_path(agent), session.session, from_path(thread)).checked()
+
+
+AskedThread = Annotated[ThreadKey, Depends(thread_asked)]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAsked:
+    """A turn of a path, and the thread it is of."""
+
+    key: ThreadKey
+    turn_id: str
+
+
+async def turn_asked(caller: WhoAsks, desk: AtDesk, turn: Annotated[str, Path()]) -> TurnAsked:
+    """The turn of a path, if the caller reaches it. Raises `NotFound`."""
+    wanted = from_path(turn)
+    found = await desk.access(caller).backend.turns_named(wanted, 1)
+    for turn_id, key in found:
+        if turn_id == wanted and caller.reaches(key):
+            return TurnAsked(key, turn_id)
+    raise NotFound("turn", wanted)
+
+
+AskedTurn = Annotated[TurnAsked, Depends(turn_asked)]

@@ -1,0 +1,194 @@
+"""Server-sent events of a session, a thread and a turn: what is so, then everything that happens.
+
+Rule: the id of an event is a place in the journal, so it never expires: a reader comes back with the last one it got,
+as `Last-Event-ID` or `after`, and misses nothing. Without one the first event is a `snapshot`, then come the entries
+after it. An `end` is always said before a stream that has an end closes. A reader that takes nothing for a while is
+let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.types import Receive, Scope, Send
+
+from turnwright.client.errors import NotFound
+from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, Desk, TurnAsked, WhoAsks
+from turnwright.client.gateway.drafts import WithDeltas, event_of
+from turnwright.client.listening import Listener
+from turnwright.client.session import Session
+from turnwright.client.thread import Thread
+from turnwright.client.turn import Turn
+from turnwright.client.views import TurnView
+from turnwright.client.wire import dumped
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.deltas import Delta
+from turnwright.journal.driver import Subscription
+from turnwright.journal.entries import Entry
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import SessionKey
+from turnwright.journal.store import POLL_S
+from turnwright.journal.transact.overview import SessionSeen
+
+router = APIRouter(tags=["events"])
+Events = AsyncIterator[ServerSentEvent]
+LastEventId = Annotated[str | None, Header(description="The id of the last event that was received.")]
+AfterEvent = Annotated[int | None, Query(ge=0, le=2**53, description="As Last-Event-ID, which wins over it.")]
+PAGE_ENTRIES = 200
+
+
+@router.get("/sessions/{session}/events", response_class=EventSourceResponse)
+async def follow_session(
+    caller: WhoAsks, desk: AtDesk, key: AskedSession, last_event_id: LastEventId = None, after: AfterEvent = None
+) -> EventSourceResponse:
+    """Everything that happens in the session, for ever; ids are positions."""
+    seen = await Session(desk.access(caller), key).status()
+    return Stream(desk, caller, _of_session(desk, key, seen, _place(last_event_id, after)))
+
+
+@router.get("/sessions/{session}/threads/{agent}/{thread}/events", response_class=EventSourceResponse)
+async def follow_thread(
+    caller: WhoAsks,
+    desk: AtDesk,
+    key: AskedThread,
+    last_event_id: LastEventId = None,
+    after: AfterEvent = None,
+    *,
+    deltas: WithDeltas = False,
+) -> EventSourceResponse:
+    """Everything that happens on the thread, for ever; ids are entry numbers. The snapshot is the agent's state."""
+    access = desk.access(caller)
+    thread, listener = Thread(access, key), Listener(access.backend, key, wanted=deltas)
+    await thread.status()
+    return Stream(desk, caller, _of_thread(desk, thread, listener, _place(last_event_id, after)))
+
+
+@router.get("/turns/{turn}/events", response_class=EventSourceResponse)
+async def follow_turn(
+    caller: WhoAsks,
+    desk: AtDesk,
+    turn: AskedTurn,
+    last_event_id: LastEventId = None,
+    after: AfterEvent = None,
+    *,
+    deltas: WithDeltas = False,
+) -> EventSourceResponse:
+    """What happens to the turn, to its end; ids are entry numbers of its thread."""
+    return Stream(desk, caller, _of_turn(desk, caller, turn, _place(last_event_id, after), deltas=deltas))
+
+
+@router.get("/sessions/{session}/changes", response_class=EventSourceResponse)
+async def watch_session(caller: WhoAsks, desk: AtDesk, key: AskedSession) -> EventSourceResponse:
+    """A `change` whenever something was committed to the session, and one at once; for who reads it elsewhere."""
+    await Session(desk.access(caller), key).status()
+    return Stream(desk, caller, _changes(desk, desk.journal.watch(key)))
+
+
+@router.get("/sessions/{session}/threads/{agent}/{thread}/changes", response_class=EventSourceResponse)
+async def watch_thread(
+    caller: WhoAsks, desk: AtDesk, key: AskedThread, *, deltas: WithDeltas = False
+) -> EventSourceResponse:
+    """As of a session, with `deltas` also when a model says something; the thread need not be there yet."""
+    listener = Listener(desk.access(caller).backend, key, wanted=deltas)
+    return Stream(desk, caller, _changes(desk, listener.watch()))
+
+
+async def _changes(desk: Desk, watch: Subscription) -> Events:
+    async with watch as watching:
+        yield ServerSentEvent("", event="change", sep="\n")
+        while True:
+            if await watching.changed(desk.settings.heartbeat_s):
+                yield ServerSentEvent("", event="change", sep="\n")
+
+
+async def _of_session(desk: Desk, key: SessionKey, seen: SessionSeen, after: int | None) -> Events:
+    position = seen.last_position if after is None else after
+    if after is None:
+        yield _event("snapshot", position, dumped(SessionSeen, seen))
+    async with desk.feeds.open(key, seen.last_position) as feed:
+        while True:
+            for item in await feed.after(position):
+                position = item.position
+                yield _event("entry", position, item.data)
+            if feed.gone:
+                yield _event("end", position, b'{"reason":"session_deleted"}')
+                return
+            await feed.news(position)
+
+
+async def _of_thread(desk: Desk, thread: Thread, listener: Listener, after: int | None) -> Events:
+    if after is None:
+        state = await thread.state()
+        after = state.as_of_seq
+        yield _event("snapshot", after, dumped(AgentState, state))
+    async with listener.watch() as watching:
+        while True:
+            page = await desk.journal.entries(thread.key, after, PAGE_ENTRIES)
+            for entry in page:
+                after = entry.seq
+                listener.passed(entry)
+                yield _event("entry", after, dumped(Entry, entry))
+            for delta in await listener.heard():
+                yield event_of(delta)
+            if not page and not await watching.changed(POLL_S) and await desk.journal.thread(thread.key) is None:
+                yield _event("end", after, b'{"reason":"session_deleted"}')
+                return
+
+
+async def _of_turn(desk: Desk, caller: Caller, asked: TurnAsked, after: int | None, *, deltas: bool) -> Events:
+    turn = Turn(desk.access(caller), asked.key, asked.turn_id)
+    if after is None:
+        after = await _last_seq(desk, asked)
+        yield _event("snapshot", after, dumped(TurnView, await turn.status()))
+    try:
+        async for item in turn.live(after) if deltas else turn.events(after):
+            if isinstance(item, Delta):
+                yield event_of(item)
+                continue
+            after = item.seq
+            yield _event("entry", after, dumped(Entry, item))
+        yield _event("end", after, dumped(TurnView, await turn.status()))
+    except NotFound:
+        yield _event("end", after, b'{"reason":"session_deleted"}')
+
+
+async def _last_seq(desk: Desk, asked: TurnAsked) -> int:
+    """The number of the last entry of the thread now: what comes after it is not in a snapshot taken later, or is."""
+    row = await desk.journal.thread(asked.key)
+    return 0 if row is None else row.seq
+
+
+def _event(name: str, place: int, data: bytes) -> ServerSentEvent:
+    return ServerSentEvent(data.decode(), event=name, id=str(place), sep="\n")
+
+
+def _place(last_event_id: str | None, after: int | None) -> int | None:
+    if last_event_id is None:
+        return after
+    if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 17):  # noqa: PLR2004 - 2**53
+        raise InvalidInput(f"Last-Event-ID {last_event_id!r} is no id of an event; leave it out to begin anew")
+    return int(last_event_id)
+
+
+class Stream(EventSourceResponse):
+    """A stream that counts as one of its caller's from its beginning to its end."""
+
+    def __init__(self, desk: Desk, caller: Caller, events: Events) -> None:
+        desk.limits.check_stream(caller)
+        super().__init__(
+            events,
+            ping=desk.settings.heartbeat_s,
+            send_timeout=desk.settings.send_timeout_s,
+            sep="\n",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+        self._held = desk.limits.stream(caller)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._held:
+            await super().__call__(scope, receive, send)

@@ -1,0 +1,136 @@
+"""One reader of the journal for all who follow the same session.
+
+Rule: who follows is given every entry once, in order of position. What was read lately is kept, ready to be sent, so
+that two hundred who follow cost one read; who is behind that reads the journal until it has caught up. Nothing waits
+for a follower, and nothing is dropped from one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import structlog
+
+from turnwright.client.wire import dumped
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.ids import SessionKey
+from turnwright.journal.store import POLL_S, Journal
+from turnwright.journal.transact.reading import Located
+
+ITEMS_KEPT_MAX = 1_000
+BYTES_KEPT_MAX = 8 * 1024 * 1024
+PAGE_ENTRIES = 200
+AGAIN_S = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry of a session as it is sent: its position, and its JSON."""
+
+    position: int
+    data: bytes
+
+
+class Feed:
+    """What was committed lately to one session."""
+
+    def __init__(self, journal: Journal, key: SessionKey, head: int) -> None:
+        self._journal = journal
+        self._key = key
+        self._items: deque[Item] = deque()
+        self._bytes = 0
+        self._base = self._head = head
+        self._news = asyncio.Event()
+        self.gone = False
+
+    async def run(self) -> None:
+        """Read what is committed, for ever; ends when the session is deleted."""
+        while not self.gone:
+            try:
+                async with self._journal.watch(self._key) as watching:
+                    while not self.gone:
+                        if not await self._read():
+                            await watching.changed(POLL_S)
+            except StoreUnavailable as error:
+                log.warning("feed_interrupted", error=str(error))
+                await asyncio.sleep(AGAIN_S)
+
+    async def after(self, position: int) -> list[Item]:
+        """Entries behind a position; none: there are none now, or the session is gone."""
+        if position < self._base:
+            page = await self._journal.timeline(self._key, position, PAGE_ENTRIES)
+            return [_item(located) for located in page]
+        return [item for item in self._items if item.position > position]
+
+    async def news(self, position: int) -> None:
+        """Wait until there may be entries behind a position, or the session is gone."""
+        while self._head <= position and not self.gone:
+            await self._news.wait()
+
+    async def _read(self) -> bool:
+        page = await self._journal.timeline(self._key, self._head, PAGE_ENTRIES)
+        if not page:
+            session = await self._journal.session(self._key)
+            self.gone = session is None or session.deleted
+        for located in page:
+            self._keep(_item(located))
+        if page or self.gone:
+            self._news.set()
+            self._news = asyncio.Event()
+        return bool(page)
+
+    def _keep(self, item: Item) -> None:
+        self._items.append(item)
+        self._bytes += len(item.data)
+        self._head = item.position
+        while len(self._items) > ITEMS_KEPT_MAX or self._bytes > BYTES_KEPT_MAX:
+            dropped = self._items.popleft()
+            self._bytes -= len(dropped.data)
+            self._base = dropped.position
+
+
+@dataclass(slots=True)
+class _Running:
+    feed: Feed
+    task: asyncio.Task[None]
+    followers: int = 0
+
+
+class Feeds:
+    """The feeds of the sessions that somebody follows now."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._running: dict[SessionKey, _Running] = {}
+
+    @asynccontextmanager
+    async def open(self, key: SessionKey, head: int) -> AsyncIterator[Feed]:
+        """The session's feed; one that is begun begins behind the position `head`."""
+        running = self._running.get(key)
+        if running is None or running.task.done():
+            feed = Feed(self._journal, key, head)
+            running = self._running[key] = _Running(feed, asyncio.create_task(feed.run()))
+        running.followers += 1
+        try:
+            yield running.feed
+        finally:
+            running.followers -= 1
+            if not running.followers:
+                await self._end(key, running)
+
+    async def _end(self, key: SessionKey, running: _Running) -> None:
+        if self._running.get(key) is running:
+            del self._running[key]
+        running.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await running.task
+
+
+def _item(located: Located) -> Item:
+    return Item(located.entry.position, dumped(Located, located))

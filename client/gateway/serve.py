@@ -1,0 +1,86 @@
+"""A gateway as a process: it listens, answers, and leaves when it is asked to.
+
+Rule: without authentication it serves this machine only, whatever it is told to listen on.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import structlog
+import uvicorn
+
+from turnwright.client.gateway.app import create_app
+from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.journal.errors import InvalidInput
+
+LEAVE_S = 5
+BACKLOG = 512
+KEEP_ALIVE_S = 30
+CONNECTIONS_MAX = 2_000
+
+log = structlog.get_logger(__name__)
+
+
+def check_address(settings: GatewaySettings) -> None:
+    """Raises `InvalidInput` if a gateway that asks nobody who they are could be reached from elsewhere."""
+    if settings.open and not is_loopback(settings.host):
+        raise InvalidInput(
+            f"without authentication the gateway listens on this machine only, not on {settings.host}; make a key with "
+            "`turnwright keys create`, or name an issuer of tokens"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can only be reached from this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def server_of(settings: GatewaySettings) -> uvicorn.Server:
+    """The server, not started yet."""
+    check_address(settings)
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_app(settings),
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS_MAX,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=LEAVE_S,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+    )
+
+
+async def serve(settings: GatewaySettings) -> None:
+    """Serve until a signal says to leave.
+
+    Raises:
+        InvalidInput: it may not, or cannot, listen there.
+        StoreUnavailable: there is no journal.
+    """
+    check_address(settings)
+    listening = _listen(settings)
+    server = server_of(settings)
+    host, port = listening.getsockname()[:2]
+    log.info("gateway_listening", url=f"http://{host}:{port}", authentication=not settings.open)
+    await server.serve(sockets=[listening])
+
+
+def _listen(settings: GatewaySettings) -> socket.socket:
+    try:
+        return socket.create_server((settings.host, settings.port), backlog=BACKLOG, reuse_port=False)
+    except OSError as error:
+        raise InvalidInput(
+            f"the gateway cannot listen on {settings.host}, port {settings.port}: {error.strerror or error}; "
+            "choose another with --host and --port"
+        ) from None

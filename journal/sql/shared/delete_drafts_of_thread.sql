@@ -1,0 +1,2 @@
+-- $1 thread id.
+DELETE FROM drafts WHERE thread_id = $1;

@@ -1,0 +1,2 @@
+-- $1 now (microseconds).
+DELETE FROM listeners WHERE until_us < $1;

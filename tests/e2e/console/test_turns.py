@@ -1,0 +1,175 @@
+"""Turns and threads as they are seen and controlled in the console, live, and through an outage."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.console.stage import Stage, address_of, card, photograph
+from tests.integration.client.hands import AGENT
+from turnwright.client import Turn
+from turnwright.journal.messages import Text
+
+EVIL = '<img src=x onerror="window.owned=1"><script>window.owned=1</script><b>bold</b>'
+TURNS = 130
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_turn_is_paused_resumed_steered_and_cancelled_with_keys(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.ask_model(turn)
+    page = await stage.page("turns")
+    row = page.get_by_role("row")
+    await expect(row).to_contain_text("running")
+    await page.keyboard.press("j")
+    await page.keyboard.press("p")
+    await expect(row).to_contain_text("pausing")
+    await page.keyboard.press("r")
+    await expect(row).to_contain_text("running")
+    await page.keyboard.press("s")
+    await page.get_by_label("What it is told").fill("Only direct flights")
+    await page.get_by_role("button", name="Steer", exact=True).last.click()
+    await stage.entries(turn, "input.steered")
+    await page.keyboard.press("c")
+    await page.get_by_role("button", name="Cancel the turn of trip").click()
+    await expect(row).to_contain_text("cancelling")
+    await stage.hands.interrupt_model(turn)
+    await expect(row).to_contain_text("cancelled")
+
+
+async def test_many_turns_are_paused_at_once(stage: Stage) -> None:
+    turns = [await stage.submit(thread=f"t{n}") for n in range(3)]
+    page = await stage.page("turns")
+    await page.get_by_role("row").nth(2).get_by_label("Choose").check()
+    await page.get_by_role("button", name="All that are loaded").click()
+    await expect(page.get_by_text("3 chosen")).to_be_visible()
+    await page.get_by_role("button", name="Pause", exact=True).click()
+    await expect(page.get_by_role("row").filter(has_text="paused")).to_have_count(3)
+    assert [(await turn.status()).pause for turn in turns] == ["effective"] * 3
+
+
+async def test_a_long_list_is_read_in_pages_and_only_rows_in_sight_exist(stage: Stage) -> None:
+    for n in range(TURNS):
+        await stage.submit(thread=f"t{n}")
+    page = await stage.page("turns")
+    await expect(page.get_by_role("row").first).to_contain_text(f"t{TURNS - 1}")
+    await expect(page.get_by_text("50+")).to_be_visible()
+    oldest = page.locator("[aria-selected=true]").filter(has_text="/ t0")
+    while not await oldest.count():  # the cursor stays at the end of a page until the next one is there
+        await page.keyboard.press("j")
+    await expect(oldest).to_have_attribute("aria-rowindex", str(TURNS))
+    assert await page.get_by_role("row").count() < 40
+
+
+async def test_a_thread_is_seen_live_with_its_calls_takeovers_and_totals(stage: Stage) -> None:
+    turn = await stage.submit()
+    page = await stage.page(address_of(turn))
+    conversation, timeline = page.get_by_label("Conversation", exact=True), page.get_by_label("Timeline", exact=True)
+    await expect(conversation).to_contain_text("Book a flight to Oslo")
+    call_id = await stage.hands.call_tool(turn)
+    await expect(timeline).to_contain_text("shop-worker 4711")
+    await expect(conversation.locator(".call")).to_contain_text("running")
+    await stage.hands.finish_tool(turn, call_id, "booked: seat 12A")
+    await expect(conversation.locator(".call .result")).to_contain_text("seat 12A")
+    await stage.hands.claim(turn)
+    await expect(conversation).to_contain_text("Taken over by another run (epoch 2)")
+    await stage.hands.ask_model(turn, step=2)
+    await stage.hands.answer(turn, "Your flight is booked.", step=2)
+    await expect(conversation).to_contain_text("Your flight is booked.")
+    await expect(timeline.locator(".line.turn")).to_contain_text("20 tokens")
+    await expect(timeline).to_contain_text("Completed")
+    await page.get_by_text("ledger").last.click()
+    await expect(timeline.locator(".inside").last).to_contain_text(f"{turn.id}/{call_id}")
+
+
+async def test_what_a_model_says_is_seen_while_it_speaks_and_once_when_it_has_ended(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.ask_model(turn)
+    page = await stage.page(address_of(turn))
+    conversation = page.get_by_label("Conversation", exact=True)
+    await expect(conversation).to_contain_text("Book a flight")
+    await stage.speak(turn, 1, "Let me ")
+    await expect(conversation.locator(".draft")).to_contain_text("Let me")
+    await stage.speak(turn, 2, "look.")
+    await expect(conversation.locator(".draft")).to_contain_text("Let me look.")
+    await stage.hands.answer(turn, "Let me look. It is booked.")
+    await expect(conversation.locator(".draft")).to_have_count(0)
+    await expect(conversation.get_by_text("Let me look. It is booked.")).to_have_count(1)
+
+
+async def test_a_pause_is_seen_with_who_set_it_and_why_and_lifted(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.claim(turn)
+    await stage.client.session("ann", "trip").thread(AGENT).pause(principal="bob", reason="stocktaking")
+    page = await stage.page(address_of(turn))
+    await expect(page.get_by_text("The thread is paused by bob, because: stocktaking")).to_be_visible()
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    await page.keyboard.press("p")
+    await expect(page.get_by_text("Its turn is paused")).to_be_visible()
+    await page.keyboard.press("r")
+    await stage.entries(turn, "turn.resumed")
+
+
+async def test_the_state_is_seen_at_any_entry_and_what_changed_to_it(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.finish(turn, "It is booked")
+    page = await stage.page(address_of(turn))
+    await expect(page.get_by_label("Conversation", exact=True)).to_contain_text("It is booked")
+    await page.get_by_role("tab", name="State").click()
+    last = await stage.client.session("ann", "trip").thread(AGENT).status()
+    answered = (await stage.entries(turn, "model.responded"))[0].seq
+    await page.get_by_label("To entry").fill(str(answered))
+    await page.get_by_label("From entry").fill(str(answered - 1))
+    await expect(page.locator(".changes ins")).to_contain_text(["It is booked"])
+    await photograph(page, "state-dark")
+    await page.get_by_label("To entry").fill(str(answered - 1))
+    await page.get_by_label("the whole state").check()
+    await expect(page.locator(".state")).not_to_contain_text("It is booked")
+    await page.get_by_role("button", name="Now").click()
+    await expect(page.locator(".state")).to_contain_text("It is booked")
+    assert last.seq > answered
+
+
+async def test_a_gateway_that_comes_back_is_found_and_nothing_is_missed(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.ask_model(turn)
+    page = await stage.page(address_of(turn))
+    conversation = page.get_by_label("Conversation", exact=True)
+    await expect(conversation).to_contain_text("Book a flight")
+    await stage.stop()
+    await expect(page.get_by_text("The connection is lost")).to_be_visible()
+    await photograph(page, "lost-dark")
+    await stage.hands.answer(turn, "Booked while nobody looked.")
+    await stage.start()
+    await expect(page.get_by_text("The connection is lost")).to_be_hidden()
+    await expect(conversation.get_by_text("Booked while nobody looked.")).to_have_count(1)
+    await expect(conversation.get_by_text("Book a flight")).to_have_count(1)
+    await stage.submit("And a hotel")
+    await expect(conversation).to_contain_text("And a hotel")
+
+
+async def test_markup_in_whatever_was_said_is_shown_as_text(stage: Stage) -> None:
+    turn = await stage.submit(EVIL, session=EVIL[:150])
+    call_id = await stage.hands.call_tool(turn)
+    await stage.hands.finish_tool(turn, call_id, EVIL)
+    await stage.hands.ask_model(turn, step=2)
+    await stage.hands.answer(turn, Text(text=EVIL), step=2)
+    waiting = await stage.asked({"html": EVIL}, session="evil")
+    page = await stage.page()
+    await expect(card(page)).to_contain_text("<b>bold</b>")
+    for place in (address_of(waiting), "turns", "sessions", "thread?" + query_of(turn)):
+        await page.goto(f"{stage.url}/console/#/{place}")
+        await expect(
+            page.get_by_text("<img src=x" if place != address_of(waiting) else "<b>bold</b>").first
+        ).to_be_visible()
+        assert await page.locator("main :is(b:text-is('bold'), script, img)").count() == 0
+        assert await page.evaluate("window.owned") is None
+
+
+def query_of(turn: Turn) -> str:
+    key = turn.key
+    return urlencode({"user": key.user or "", "session": key.session, "agent": key.agent, "thread": key.thread})

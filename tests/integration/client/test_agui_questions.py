@@ -1,0 +1,253 @@
+"""Questions of a turn over AG-UI: they end the run, and what the next one resumes with answers them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.integration.client.agui_front_end import (
+    PATH,
+    Event,
+    messages,
+    of,
+    outcome,
+    rest,
+    run,
+    run_input,
+    said,
+    started,
+    text_of,
+    turn_id,
+)
+from tests.integration.client.asking import http
+from tests.integration.client.gateway_server import serving, settings_of
+from tests.integration.client.hands import TOOL, Hands
+from tests.integration.client.test_gateway_commands import assert_problem, token
+from turnwright.client import Client, Turn
+from turnwright.journal.commands import Ask
+from turnwright.journal.driver import Driver
+from turnwright.journal.messages import ToolCall
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.thread_script import Terms
+
+SCHEMA = {"type": "object", "properties": {"answer": {"enum": ["red", "blue"]}}, "required": ["answer"]}
+
+
+@pytest.fixture
+async def url(driver: Driver, journal_url: str) -> AsyncIterator[str]:
+    async with serving(settings_of(journal_url, heartbeat_s=1)) as url:
+        yield url
+
+
+@pytest.fixture
+async def ask(url: str, driver: Driver) -> AsyncIterator[httpx2.AsyncClient]:
+    async with http(url, await token(driver, "admin")) as ask:
+        await ask.put("/sessions/s", json={})
+        yield ask
+
+
+async def turn_of(client: Client, run_id: str = "r-1") -> Turn:
+    return await client.turn(turn_id(run_id))
+
+
+async def interrupted(ask: httpx2.AsyncClient, client: Client, asking: Hands, **arguments: Any) -> list[Event]:  # noqa: ANN401
+    """A run that ends because its call needs an approval."""
+    async with started(ask, run_input("r-1", said("pay"))) as events:
+        await asking.want_tool(await turn_of(client), arguments=arguments or None)
+        return await rest(events)
+
+
+def entry_of(events: list[Event], status: str = "resolved", payload: object = None, n: int = 0) -> dict[str, Any]:
+    """What answers the `n`-th interrupt of a run."""
+    entry = {"interruptId": events[-1]["outcome"]["interrupts"][n]["id"], "status": status}
+    return entry if payload is None else entry | {"payload": payload}
+
+
+async def test_a_question_ends_the_run_and_its_answer_goes_on_with_the_turn(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    assert outcome(first) == "interrupt"
+    [asked] = first[-1]["outcome"]["interrupts"]
+    call_id = of(first, "TOOL_CALL_START")[0]["toolCallId"]
+    assert (asked["reason"], asked["toolCallId"]) == ("tool_call", call_id)
+    assert asked["responseSchema"]["required"] == ["approved"]
+    resume = run_input("r-2", said("pay"), resume=[entry_of(first, payload={"approved": True})])
+    turn = await turn_of(client)
+    async with started(ask, resume) as events:
+        await asking.claim(turn)
+        await asking.start_tool(turn, call_id)
+        await asking.finish_tool(turn, call_id, "paid")
+        await asking.ask_model(turn, 2)
+        await asking.answer(turn, "done", step=2)
+        second = await rest(events)
+    assert (outcome(second), text_of(second)) == ("success", "done")
+    assert [event["content"] for event in of(second, "TOOL_CALL_RESULT")] == ["paid"]
+    assert of(second, "TOOL_CALL_START") == [], "a call is told once"
+    assert of(second, "MESSAGES_SNAPSHOT")[0]["messages"][-1]["toolCalls"][0]["id"] == call_id
+    assert len((await client.turns()).items) == 1
+
+
+async def test_a_question_that_is_given_up_is_a_denial_and_told_as_the_calls_result(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    turn = await turn_of(client)
+    async with started(ask, run_input("r-2", resume=[entry_of(first, "cancelled")])) as events:
+        await asking.claim(turn)
+        await asking.ask_model(turn, 2)
+        await asking.answer(turn, "as you like", step=2)
+        second = await rest(events)
+    [result] = of(second, "TOOL_CALL_RESULT")
+    assert result["metadata"] == {"turnwright": {"outcome": "denied"}}
+    assert (outcome(second), text_of(second)) == ("success", "as you like")
+
+
+async def test_arguments_that_the_person_changed_are_told_in_a_new_snapshot(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking, n=3)
+    assert [event["delta"] for event in of(first, "TOOL_CALL_ARGS")] == ['{"n":3}']
+    answer = entry_of(first, payload={"approved": True, "editedArgs": {"n": 1}})
+    async with started(ask, run_input("r-2", resume=[answer])) as events:
+        await (await turn_of(client)).cancel()
+        await asking.look(await turn_of(client))
+        second = await rest(events)
+    before, after = of(second, "MESSAGES_SNAPSHOT")
+    shown = [snapshot["messages"][-1]["toolCalls"][0]["function"]["arguments"] for snapshot in (before, after)]
+    assert shown == ['{"n":3}', '{"n":1}']
+    assert outcome(second) == "cancelled"
+
+
+async def test_a_form_is_answered_with_what_fits_it(ask: httpx2.AsyncClient, client: Client, hands: Hands) -> None:
+    async with started(ask, run_input("r-1", said("paint"))) as events:
+        turn = await turn_of(client)
+        await hands.defer_tool(turn, await hands.call_tool(turn), Ask("form", {"prompt": "which?", "schema": SCHEMA}))
+        first = await rest(events)
+    [asked] = first[-1]["outcome"]["interrupts"]
+    assert (asked["reason"], asked["message"], asked["responseSchema"]) == ("input_required", "which?", SCHEMA)
+    wrong = await ask.post(PATH, json=run_input("r-2", resume=[entry_of(first, payload={"answer": "green"})]))
+    assert_problem(wrong, 422, "bad_answer")
+    async with started(ask, run_input("r-3", resume=[entry_of(first, payload="red")])) as events:
+        await hands.claim(turn)
+        await hands.ask_model(turn, 2)
+        await hands.answer(turn, "red it is", step=2)
+        second = await rest(events)
+    assert "red" in of(second, "TOOL_CALL_RESULT")[0]["content"]
+    assert text_of(second) == "red it is"
+
+
+async def test_a_run_waits_on_until_every_question_of_it_is_answered(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    async with started(ask, run_input("r-1", said("pay both"))) as events:
+        turn = await turn_of(client)
+        await asking.ask_model(turn)
+        calls = (ToolCall(id=name, name=TOOL.name, arguments={"n": n}) for n, name in enumerate("ab"))
+        await asking.answer(turn, *calls)
+        first = await rest(events)
+    assert len(first[-1]["outcome"]["interrupts"]) == 2
+    second = await run(ask, run_input("r-2", resume=[entry_of(first, "cancelled")]))
+    assert [one["id"] for one in second[-1]["outcome"]["interrupts"]] == [first[-1]["outcome"]["interrupts"][1]["id"]]
+    assert len(of(second, "TOOL_CALL_RESULT")) == 1
+
+
+async def test_an_answer_that_comes_too_late_is_said_to_be_ignored_and_the_turn_is_told_on(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    turn = await turn_of(client)
+    await turn.deny(first[-1]["outcome"]["interrupts"][0]["id"], principal="bob")
+    unknown = {"interruptId": "q-none", "status": "cancelled"}
+    async with started(ask, run_input("r-2", resume=[entry_of(first, payload=True), unknown])) as events:
+        await asking.claim(turn)
+        await asking.ask_model(turn, 2)
+        await asking.answer(turn, "not paid", step=2)
+        second = await rest(events)
+    ignored = [event["value"]["code"] for event in of(second, "CUSTOM")]
+    assert sorted(ignored) == ["already_answered", "unknown_interaction"]
+    assert (outcome(second), text_of(second)) == ("success", "not paid")
+
+
+async def test_a_message_that_comes_along_with_an_answer_reaches_the_turn(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    turn = await turn_of(client)
+    given = run_input("r-2", said("pay"), said("cash only", "m-2"), resume=[entry_of(first, "cancelled")])
+    async with started(ask, given) as events:
+        await asking.claim(turn)
+        await asking.ask_model(turn, 2)
+        await asking.answer(turn, "cash, then", step=2)
+        second = await rest(events)
+    assert ("user", "cash only") in messages(second)
+    assert len((await turn.report()).steered) == 1
+    again = await run(ask, given)
+    assert (text_of(again), len((await turn.report()).steered)) == ("cash, then", 1)
+
+
+async def test_what_became_of_a_call_is_said_by_who_may_say_it(
+    url: str, ask: httpx2.AsyncClient, client: Client, driver: Driver, hands: Hands
+) -> None:
+    hold = await driver.hold_presence("w-mortal", {}, lease_s=60)
+    async with started(ask, run_input("r-1", said("pay"))) as events:
+        turn = await turn_of(client)
+        await Hands(Journal(driver, Terms(presence="w-mortal")), "w-mortal").call_tool(turn)
+        await hold.release()
+        await hands.claim(turn)
+        first = await rest(events)
+    [asked] = first[-1]["outcome"]["interrupts"]
+    assert (asked["reason"], asked["metadata"]["turnwright"]["arguments"]) == ("turnwright:unknown_outcome", {"n": 1})
+    known = {"outcome": "succeeded", "output": "paid", "reason": "it is in the ledger"}
+    given = run_input("r-2", resume=[entry_of(first, payload=known)])
+    async with http(url, await token(driver, "caller")) as caller:
+        assert_problem(await caller.post(PATH, json=given), 403, "forbidden")
+    async with started(ask, given) as events:
+        await hands.claim(turn)
+        await hands.ask_model(turn, 2)
+        await hands.answer(turn, "it was paid", step=2)
+        second = await rest(events)
+    assert [event["content"] for event in of(second, "TOOL_CALL_RESULT")] == ["paid"]
+    assert (text_of(second), outcome(second)) == ("it was paid", "success")
+
+
+async def test_a_turn_behind_one_that_waits_is_stopped_by_its_question(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    second = await run(ask, run_input("r-2", said("and then?", "m-2")))
+    assert second[-1]["outcome"] == first[-1]["outcome"]
+    assert (await (await turn_of(client, "r-2")).status()).status == "queued"
+
+
+async def test_a_resumed_run_asked_for_again_is_told_again_from_the_answer_on(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    turn = await turn_of(client)
+    given = run_input("r-2", resume=[entry_of(first, payload=False)])
+    async with started(ask, given) as events:
+        await asking.claim(turn)
+        await asking.ask_model(turn, 2)
+        await asking.answer(turn, "no", step=2)
+        second = await rest(events)
+    assert await run(ask, given) == second
+    assert of(second, "CUSTOM") == []
+
+
+async def test_a_run_reaches_no_more_than_its_credential(
+    url: str, ask: httpx2.AsyncClient, client: Client, driver: Driver, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    resume = run_input("r-2", resume=[entry_of(first, payload=True)])
+    async with http(url) as nobody:
+        assert_problem(await nobody.post(PATH, json=resume), 401, "unauthenticated")
+    async with http(url, await token(driver, "caller", user="ben")) as other:
+        await other.put("/sessions/s", json={})
+        assert_problem(await other.post(PATH, json=resume), 404, "not_found")
+    async with http(url, await token(driver, "admin", "umbrella")) as other:
+        assert_problem(await other.post(PATH, json=run_input("r-1", said("hello"))), 404, "unknown_session")
+    assert (await (await turn_of(client)).status()).status == "waiting"

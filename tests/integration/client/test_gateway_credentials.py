@@ -1,0 +1,234 @@
+"""Who may ask a gateway: keys and tokens, what they reach, and what is never told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+import structlog
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from tests.integration.client.asking import http
+from tests.integration.client.gateway_server import running, serving, settings_of
+from tests.integration.client.hands import AGENT
+from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
+from turnwright.client.gateway.credentials import JwtSettings
+from turnwright.client.gateway.serve import is_loopback, server_of
+from turnwright.journal.api_keys import Grant
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.store_keys import create_key, revoke_key
+
+KEY = rsa.generate_private_key(65_537, 2_048)
+OTHER_KEY = rsa.generate_private_key(65_537, 2_048)
+ISSUER, AUDIENCE, KID = "https://login.example.com", "turnwright", "k1"
+
+
+@pytest.fixture
+async def url(driver: Driver, journal_url: str) -> AsyncIterator[str]:
+    async with serving(settings_of(journal_url)) as url:
+        yield url
+
+
+async def test_without_a_valid_key_nothing_is_answered(url: str, driver: Driver) -> None:
+    good = await token(driver, "admin")
+    mark, key_id, secret = good.split("_", 2)
+    wrong = [
+        None,
+        "tw",
+        "tw__",
+        f"{mark}_{key_id}_",
+        f"{mark}_{key_id}_{secret[:-1]}",
+        f"{mark}_{key_id}_{secret}x",
+    ]
+    wrong += [f"{mark}_000000000000_{secret}", f"xx_{key_id}_{secret}", "a.b.c", "x" * 10_000]
+    for bearer in wrong:
+        async with http(url, bearer) as ask:
+            answer = await ask.get("/me")
+            assert_problem(answer, 401, "unauthenticated")
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+            assert_problem(await ask.post("/keys", json={"name": "x", "role": "admin"}), 401, "unauthenticated")
+    async with http(url, good) as ask:
+        assert (await ask.get("/me")).status_code == httpx2.codes.OK
+
+
+async def test_a_key_that_was_revoked_or_has_expired_is_refused_from_then_on(url: str, driver: Driver) -> None:
+    made = await create_key(driver, "acme", Grant(name="shop", role="caller"), expires_in_s=3_600)
+    async with http(url, made.token) as ask:
+        assert (await ask.get("/me")).status_code == httpx2.codes.OK
+        assert not await revoke_key(driver, "other", made.key.key_id)
+        assert (await ask.get("/me")).status_code == httpx2.codes.OK
+        assert await revoke_key(driver, "acme", made.key.key_id)
+        assert_problem(await ask.get("/me"), 401, "unauthenticated")
+    late = await create_key(driver, "acme", Grant(name="shop", role="caller"), expires_in_s=1)
+    async with http(url, late.token) as ask:
+        while (answer := await ask.get("/me")).status_code == httpx2.codes.OK:
+            await asyncio.sleep(0.05)
+        assert_problem(answer, 401, "unauthenticated")
+
+
+async def test_an_administrator_makes_lists_and_revokes_keys_of_its_own_tenant_only(url: str, driver: Driver) -> None:
+    async with (
+        http(url, await token(driver, "admin")) as ask,
+        http(url, await token(driver, "admin", "other")) as other,
+    ):
+        made = (await ask.post("/keys", json={"name": "shop", "role": "operator"})).json()
+        key_id = made["key"]["key_id"]
+        listed = (await ask.get("/keys")).text
+        assert key_id in listed
+        assert made["token"].split("_", 2)[2] not in listed
+        assert key_id not in (await other.get("/keys")).text
+        assert_problem(await other.delete(f"/keys/{key_id}"), 404, "not_found")
+        async with http(url, made["token"]) as shop:
+            assert (await shop.get("/me")).json()["role"] == "operator"
+            assert (await ask.delete(f"/keys/{key_id}")).status_code == httpx2.codes.NO_CONTENT
+            assert_problem(await shop.get("/me"), 401, "unauthenticated")
+
+
+async def test_secrets_stand_in_no_log_and_no_table(url: str, driver: Driver, journal_url: str) -> None:
+    with structlog.testing.capture_logs() as logs:
+        made = await create_key(driver, "acme", Grant(name="shop", role="admin"))
+        async with http(url, made.token) as ask:
+            await submitted(ask)
+            await ask.get("/me", params={"token": made.token})
+        async with http(url, f"{made.token}x") as ask:
+            await ask.get("/me")
+    assert logs
+    secret = made.token.split("_", 2)[2]
+    assert secret not in json.dumps(logs, default=str)
+    assert secret not in repr(made)
+
+
+@pytest.mark.usefixtures("driver")
+async def test_an_open_gateway_listens_on_this_machine_only(journal_url: str) -> None:
+    for host in ("0.0.0.0", "192.168.1.5", "example.com", "::"):  # noqa: S104 - that is what is refused
+        with pytest.raises(InvalidInput, match="this machine only"):
+            server_of(settings_of(journal_url, open=True, host=host))
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
+    async with serving(settings_of(journal_url, open=True)) as url, http(url) as ask:
+        assert (await ask.get("/me")).json()["role"] == "admin"
+        assert_problem(await ask.get("/me", headers={"Authorization": "Bearer wrong"}), 401, "unauthenticated")
+
+
+# -- tokens of an issuer -----------------------------------------------------------------------
+
+
+@pytest.fixture
+async def jwt_url(driver: Driver, journal_url: str) -> AsyncIterator[str]:
+    """A gateway that trusts an issuer whose keys are published over HTTP."""
+    public = json.loads(RSAAlgorithm.to_jwk(KEY.public_key())) | {"kid": KID, "use": "sig", "alg": "RS256"}
+
+    async def published(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
+        if scope["type"] == "http":
+            body = json.dumps({"keys": [public]}).encode()
+            await send(
+                {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]}
+            )
+            await send({"type": "http.response.body", "body": body})
+
+    server = uvicorn.Server(uvicorn.Config(published, log_config=None, lifespan="off"))
+    async with running(server) as issuer:
+        settings = JwtSettings(issuer=ISSUER, audience=AUDIENCE, jwks_url=f"{issuer}/keys")
+        async with serving(settings_of(journal_url, jwt=settings)) as url:
+            yield url
+
+
+def signed(key: Any = KEY, algorithm: str = "RS256", kid: str = KID, **claims: Any) -> str:  # noqa: ANN401
+    now = int(time.time())
+    said = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "tenant": "acme", "exp": now + 600, "iat": now, **claims}
+    said = {name: value for name, value in said.items() if value is not None}
+    return jwt.encode(said, key, algorithm, headers={"kid": kid})
+
+
+async def test_a_token_of_the_issuer_says_tenant_user_and_role(jwt_url: str) -> None:
+    async with http(jwt_url, signed()) as ask:
+        me = (await ask.get("/me")).json()
+        assert (me["tenant"], me["user"], me["role"], me["principal"]) == ("acme", "ann", "caller", "ann")
+        await submitted(ask)
+    async with http(jwt_url, signed(sub="ben")) as ben:
+        assert_problem(await ben.get("/sessions/s"), 404, "not_found")
+        assert_problem(await ben.get("/sessions/s", params={"user": "ann"}), 404, "not_found")
+    async with http(jwt_url, signed(sub="ben", role="operator")) as operator:
+        assert (await operator.get("/sessions/s", params={"user": "ann"})).status_code == httpx2.codes.OK
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://elsewhere.example.com"},
+        {"aud": "another"},
+        {"exp": 1},
+        {"exp": None},
+        {"sub": None},
+        {"tenant": None},
+        {"tenant": ""},
+        {"tenant": 5},
+        {"tenant": "a\x00b"},
+        {"role": "root"},
+        {"nbf": 2**33},
+        {"key": OTHER_KEY},
+        {"kid": "k2"},
+        {"key": "secret-of-thirty-two-characters-at-least", "algorithm": "HS256"},
+        {"key": None, "algorithm": "none"},
+    ],
+)
+async def test_a_token_that_is_not_whole_good_and_ours_is_refused(jwt_url: str, claims: dict[str, Any]) -> None:
+    async with http(jwt_url, signed(**claims)) as ask:
+        assert_problem(await ask.get("/me"), 401, "unauthenticated")
+
+
+# -- what a credential reaches -----------------------------------------------------------------
+
+
+async def test_no_route_gives_another_tenants_or_another_users_data(url: str, driver: Driver) -> None:
+    """Every route of the interface, with ids that exist, of somebody else."""
+    async with http(url, await token(driver, "admin", "acme", "ann")) as ann:
+        turn = (await submitted(ann, input="the secret of ann"))["turn_id"]
+        described = (await ann.get(f"{url}/v1/openapi.json")).json()
+        key_id = (await ann.get("/keys")).json()["items"][0]["key_id"]
+    named = {"session": "s", "agent": AGENT, "thread": "main", "turn": turn, "interaction": "i-1", "key": key_id}
+    named |= {"entry": "cmd:x:0", "webhook": "wh-0"}
+    strangers = [await token(driver, "admin", "other", "ann"), await token(driver, "caller", "acme", "ben")]
+    asked = 0
+    for stranger in strangers:
+        async with http(url, stranger) as ask:
+            for path, operations in described["paths"].items():
+                for method in operations:
+                    if method == "put":
+                        continue  # everybody may have a session of that name
+                    where = path.removeprefix("/v1").format_map(named)
+                    body: dict[str, Any] | None = {} if method in ("post", "put") else None
+                    answer = await ask.request(method.upper(), where, json=body, params={"user": "ann"})
+                    asked += 1
+                    assert "the secret of ann" not in answer.text, (method, path)
+                    assert turn not in answer.text.replace(where, "").replace(f"no turn {turn}", ""), (method, path)
+                    if "{" in path:
+                        assert answer.status_code in (403, 404, 422), (method, path, answer.text)
+    assert asked > 2 * 40
+    async with http(url, await token(driver, "admin", "acme", "ann")) as ann:
+        assert (await ann.get(f"/turns/{turn}")).json()["status"] == "queued"
+        assert (await ann.get("/keys")).json()["items"][0]["revoked_us"] is None
+
+
+async def test_another_origin_may_ask_only_if_it_is_named(journal_url: str, driver: Driver) -> None:
+    bearer = await token(driver, "caller")
+    page = {"Origin": "https://shop.example.com"}
+    async with serving(settings_of(journal_url)) as url, http(url, bearer) as ask:
+        assert "access-control-allow-origin" not in (await ask.get("/me", headers=page)).headers
+        for name in ("x-content-type-options", "content-security-policy", "x-frame-options", "referrer-policy"):
+            assert (await ask.get("/me")).headers[name]
+    async with (
+        serving(settings_of(journal_url, origins=("https://shop.example.com",))) as url,
+        http(url, bearer) as ask,
+    ):
+        assert (await ask.get("/me", headers=page)).headers["access-control-allow-origin"] == page["Origin"]
+        elsewhere = {"Origin": "https://evil.example.com"}
+        assert "access-control-allow-origin" not in (await ask.get("/me", headers=elsewhere)).headers
