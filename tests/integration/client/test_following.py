@@ -10,6 +10,7 @@ from turnwright.client import Session, TurnCancelled
 from turnwright.client.cli import watching
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.driver import Driver
+from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import begin_serving
 
 
@@ -48,7 +49,7 @@ async def test_a_follower_is_told_that_no_worker_is_there_and_what_it_waits_for_
     assert "The turn is saved" in told
     stranger = await driver.hold_presence("w-stranger", {"agents": ["other"]}, lease_s=60)
     await screen.hear("Workers live, but none can start it: they wait for Temporal")
-    await driver.write(partial(begin_serving, stranger.name, "cluster/namespace"))
+    await driver.write(partial(begin_serving, stranger.name, "cluster/namespace", await Journal(driver).journal_id()))
     await screen.hear("No live worker knows the agent echo")
     await stranger.release()
     await turn.pause(reason="lunch")
