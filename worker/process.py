@@ -149,7 +149,8 @@ class WorkerProcess:
         journal = await open_journal(self._settings.journal_url)
         if self._fault is not None:
             journal.driver.hook = self._fault.at_statement
-        journal.terms = Terms(once_silence_s=self._settings.once_silence_s)
+        silence_s = self._settings.lease_s + self._settings.once_grace_s
+        journal.terms = Terms(once_silence_s=silence_s)
         return journal
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
