@@ -22,7 +22,6 @@ from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import JournalRenamed
-from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
@@ -32,6 +31,7 @@ from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
 from turnwright.worker.temporal_client import connect
+from turnwright.worker.terms import terms_of
 from turnwright.workflows.engine import TemporalUnreachable
 from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
@@ -149,8 +149,7 @@ class WorkerProcess:
         journal = await open_journal(self._settings.journal_url)
         if self._fault is not None:
             journal.driver.hook = self._fault.at_statement
-        silence_s = self._settings.lease_s + self._settings.once_grace_s
-        journal.terms = Terms(once_silence_s=silence_s)
+        journal.terms = terms_of(self._settings)
         return journal
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
