@@ -147,7 +147,8 @@ async def test_a_reservation_given_back_has_the_thread_looked_at_that_waited_for
     seen = await look(played, side, side_epoch, SIDE)
     assert seen == (["interaction.requested", "turn.waiting"] if asks else [])
     assert await overdue(played) == []
-    assert (await claim_model(played, SIDE, side, side_epoch, 1)).rejection is None or asks
+    refused = (await claim_model(played, SIDE, side, side_epoch, 1)).rejection is not None
+    assert refused is asks
     assert await proven(played.journal)
 
 
