@@ -25,6 +25,7 @@ from benchmarks.stores import Store, sqlite_store
 from benchmarks.victims import Ours, Theirs, begun_again
 from benchmarks.workers_seen import who_calls
 from turnwright.client.turn import Turn
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import ModelRequested, ToolStarted
 
 TURNS = 200
@@ -71,7 +72,7 @@ class _Member:
                 seen += 1
                 if seen == self.attempts:
                     self.presence = entry.payload.presence
-                    return entry.at_us / 1_000_000
+                    return entry.at_us / SECOND_US
         raise AssertionError(f"{self.turn} has ended")
 
 
