@@ -92,6 +92,7 @@ class TurnCancelled(ByPrincipal):
     """The turn stopped on request. `effects_unknown`: of which calls nobody knows whether they had their effect."""
 
     TYPE: ClassVar[str] = "turn.cancelled"
+    VERSION: ClassVar[int] = 2
     source: CancelSource = "turn"
     effects_unknown: str | None = None
     revision: int
