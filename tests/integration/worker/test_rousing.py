@@ -212,3 +212,33 @@ async def test_a_missing_namespace_is_said_to_be_away(server: TemporalServer) ->
     client = await Client.connect(server.address, namespace="nowhere", lazy=True)
     with pytest.raises(EngineAway):
         await TemporalRouser(Waker(client, "journal", QUEUE)).rouse(suspect())
+
+
+def of_a_death() -> Suspect:
+    """As a sweeper sees a thread right after a worker died."""
+    return Suspect(KEY, 1, 1, "t-1", epoch=1, wakes=1, why="due", counted=False, urgent=True)
+
+
+async def test_a_task_on_a_killed_worker_s_own_queue_is_taken_off_it_by_the_second_look(
+    server: TemporalServer, client: Client, rouser: TemporalRouser
+) -> None:
+    worker = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, server.address, cwd=ROOT)
+    run = await start_turn(client, rouser)
+    await until_idle(client)
+    worker.kill()
+    await worker.wait()
+    await rouser.waker.nudge_turn(KEY, "t-1")
+    look = await rouser.rouse(of_a_death())
+    assert look is not None
+    await look()
+    assert await run_of(client) != run
+
+
+async def test_a_task_on_the_common_queue_is_left_to_who_has_yet_to_take_it(
+    client: Client, rouser: TemporalRouser
+) -> None:
+    run = await start_turn(client, rouser)
+    look = await rouser.rouse(of_a_death())
+    assert look is not None
+    await look()
+    assert await run_of(client) == run
