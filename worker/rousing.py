@@ -1,10 +1,12 @@
 """How a thread that nobody carries on is brought back, as requests to Temporal.
 
-Rule: first the sticky queue of its workflows is reset, then they are woken: a task that got onto the queue of a
-dead worker waits there whatever is done later. A workflow is replaced only if Temporal says that nothing of
-it is under way: one whose tasks wait for a free worker would, replaced again and again, never have its turn. Once,
-after a worker died, a task that does not move within a second counts as the dead one's if it was taken, or stands on a
-sticky queue: Temporal would wait for it until a timeout.
+Rule: an operation whose worker died is handed on first: its activity is failed in the dead worker's name, so Temporal
+gives it to another at once, and the workflow, which need not know, is neither replayed nor asked. Else the sticky queue
+of its workflows is reset, then they are woken: a task that got onto the queue of a dead worker waits there whatever is
+done later. A workflow is replaced only if Temporal says that nothing of it is under way: one whose tasks wait for a free
+worker would, replaced again and again, never have its turn. Once, after a worker died, a task that does not move within
+a second counts as the dead one's if it was taken, or stands on a sticky queue: Temporal would wait for it until a
+timeout.
 """
 
 import asyncio
@@ -16,14 +18,17 @@ from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 import structlog
+from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import PendingWorkflowTaskState, TaskQueueKind, WorkflowExecutionStatus
+from temporalio.api.failure.v1 import ApplicationFailureInfo, Failure
 from temporalio.api.workflow.v1 import PendingWorkflowTaskInfo
 from temporalio.api.workflowservice.v1 import (
     DescribeWorkflowExecutionRequest,
     DescribeWorkflowExecutionResponse,
     GetWorkflowExecutionHistoryReverseRequest,
     ResetStickyTaskQueueRequest,
+    RespondActivityTaskFailedByIdRequest,
 )
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -34,6 +39,7 @@ from turnwright.workflows.waking import RPC_TIMEOUT_S, Waker
 USELESS_WAKES_MAX = 2
 TASK_ATTEMPTS_MAX = 3
 LAST_EVENTS_MAX = 50
+RETRY_NANOS = 1_000_000  # none at all would mean: as the retry policy says
 AWAY = frozenset({
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -82,6 +88,8 @@ class TemporalRouser:
         tasks: dict[str, PendingWorkflowTaskInfo] = {}
         with _told():
             try:
+                if await self._handed_on(suspect):
+                    return None
                 tasks = await self._tasks(suspect) if suspect.urgent else {}
                 await (self.revive(suspect) if useless else self._wake(suspect))
             except RPCError as error:
@@ -89,6 +97,46 @@ class TemporalRouser:
                     raise
                 log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
         return partial(self._start_stuck_over, suspect, tasks) if tasks else None
+
+    async def _handed_on(self, suspect: Suspect) -> bool:
+        """Whether all operations that died with their worker are with another now. The first time only: who was handed
+        on and did not move is woken like any other.
+        """
+        if not (suspect.urgent and suspect.orphans and suspect.turn_id) or suspect.wakes > 1:
+            return False
+        workflow_id = turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id)
+        for nonce in suspect.orphans:
+            if not await self._fail_activity(workflow_id, nonce):
+                return False
+        await self._reset_sticky(workflow_id)  # or what the activity brings goes to the dead one first
+        return True
+
+    async def _fail_activity(self, workflow_id: str, nonce: str) -> bool:
+        """Let Temporal try an activity again; False when it does not wait for that one any more.
+
+        Should it be with a living worker already, its report is taken all the same, and the next attempt finds it.
+        """
+        run_id, _, rest = nonce.partition("/")
+        activity_id = rest.rpartition("/")[0]
+        if not activity_id:
+            return False
+        again = ApplicationFailureInfo(type="WorkerLost", next_retry_delay=Duration(nanos=RETRY_NANOS))
+        request = RespondActivityTaskFailedByIdRequest(
+            namespace=self.waker.client.namespace,
+            workflow_id=workflow_id,
+            run_id=run_id,
+            activity_id=activity_id,
+            failure=Failure(message="its worker died", application_failure_info=again),
+            identity=self.waker.client.identity,
+        )
+        service = self.waker.client.workflow_service
+        try:
+            await service.respond_activity_task_failed_by_id(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return True
 
     async def _start_stuck_over(self, suspect: Suspect, tasks: Mapping[str, PendingWorkflowTaskInfo]) -> None:
         """A task that stands as it stood is the dead worker's: taken, or on its own queue, where no reset helps it."""

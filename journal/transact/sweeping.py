@@ -49,7 +49,8 @@ class Glance:
 class Suspect:
     """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress.
 
-    `urgent`: a worker has just died, and may have held a task of its workflows.
+    `urgent`: a worker has just died, and may have held a task of its workflows. `orphans`: nonces of the attempts that
+    died with their worker.
     """
 
     key: ThreadKey
@@ -61,6 +62,7 @@ class Suspect:
     why: Why
     counted: bool = True
     urgent: bool = False
+    orphans: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,11 @@ def find_stalled(after: int, glance: Glance, terms: Terms) -> Script[Page]:
     verdicts = [(thread, _judge(thread, gone, glance)) for thread in threads]
     return Page(
         now_us,
-        tuple(_suspect(t, v, glance) for t, v in verdicts if isinstance(v, Stalled) and _matters(t, v, now_us, glance)),
+        tuple(
+            _suspect(t, v, gone, glance)
+            for t, v in verdicts
+            if isinstance(v, Stalled) and _matters(t, v, now_us, glance)
+        ),
         tuple((t.id, t.seq, v.until_us) for t, v in verdicts if isinstance(v, Carried) and not glance.urgent),
         broken,
         found[-1][0] if len(found) == glance.limit else None,
@@ -282,5 +288,6 @@ def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> 
     return verdict.due or verdict.soon or not glance.urgent or thread.at_us >= now_us - glance.recent_us
 
 
-def _suspect(thread: _Thread, verdict: Stalled, glance: Glance) -> Suspect:
-    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent)
+def _suspect(thread: _Thread, verdict: Stalled, gone: Facts, glance: Glance) -> Suspect:
+    orphans = tuple(claim.nonce for claim in _claims(thread) if claim.presence in gone.dead)
+    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent, orphans=orphans)
