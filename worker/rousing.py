@@ -3,10 +3,10 @@
 Rule: an operation whose worker died is handed on first: its activity is failed in the dead worker's name, so Temporal
 gives it to another at once, and the workflow, which need not know, is neither replayed nor asked. Else the sticky queue
 of its workflows is reset, then they are woken: a task that got onto the queue of a dead worker waits there whatever is
-done later. A workflow is replaced only if Temporal says that nothing of it is under way: one whose tasks wait for a free
-worker would, replaced again and again, never have its turn. Once, after a worker died, a task that does not move within
-a second counts as the dead one's if it was taken, or stands on a sticky queue: Temporal would wait for it until a
-timeout.
+done later. A workflow is replaced only if Temporal says that nothing of it is under way: one whose tasks wait for a
+free worker would, replaced again and again, never have its turn. Once, after a worker died, a task that does not move
+within a second counts as the dead one's if it was taken, or stands on a sticky queue: Temporal would wait for it until
+a timeout.
 """
 
 import asyncio
