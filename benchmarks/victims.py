@@ -143,9 +143,9 @@ class Theirs:
         return await self.temporal.start_workflow(kind.__name__, id=name, task_queue=self.queue, result_type=float)
 
 
-async def entry_of(turn: Turn, wanted: Callable[[Entry], bool]) -> Entry:
+async def entry_of(turn: Turn, wanted: Callable[[Entry], bool], wait_s_max: float = TAKEOVER_S_MAX) -> Entry:
     """The turn's first entry like that."""
-    async with asyncio.timeout(TAKEOVER_S_MAX):
+    async with asyncio.timeout(wait_s_max):
         async for entry in turn.events():
             if wanted(entry):
                 return entry
