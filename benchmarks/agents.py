@@ -41,7 +41,7 @@ async def hang(ctx: ToolContext) -> str:
     return "done"
 
 
-@tool(effect="idempotent")
+@tool(effect="idempotent", timeout_s=FOR_EVER_S)
 async def hang_on() -> str:
     """Hang, however often it is called."""
     await asyncio.sleep(FOR_EVER_S)

@@ -18,6 +18,7 @@ from benchmarks.stack import bare_workers, client_of, our_workers, temporal_serv
 from benchmarks.stores import sqlite_store
 from benchmarks.victims import Ours, Theirs, entry_of
 from benchmarks.workers_seen import who_calls
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import ModelRequested, TurnCancelled
 
 CANCELS = 30
@@ -49,7 +50,7 @@ async def _our_cancel(mine: Ours) -> float:
     await who_calls(workflow)
     asked_s = time.time()
     await turn.cancel()
-    return (await entry_of(turn, lambda entry: isinstance(entry.payload, TurnCancelled))).at_us / 1e6 - asked_s
+    return (await entry_of(turn, lambda entry: isinstance(entry.payload, TurnCancelled))).at_us / SECOND_US - asked_s
 
 
 async def _their_cancel(others: Theirs) -> float:

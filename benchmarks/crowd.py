@@ -19,12 +19,13 @@ from benchmarks.agents import HANGING, STILL
 from benchmarks.bare_worker import ACTIVITIES_MAX, BareCalling
 from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section, with_worst
-from benchmarks.fleet import Fleet
+from benchmarks.fleet import Fleet, names
 from benchmarks.stack import bare_workers, client_of, our_workers, temporal_server
 from benchmarks.stores import Store, sqlite_store
 from benchmarks.victims import Ours, Theirs, begun_again
-from benchmarks.workers_seen import AnyHandle, who_calls
+from benchmarks.workers_seen import who_calls
 from turnwright.client.turn import Turn
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import ModelRequested, ToolStarted
 
 TURNS = 200
@@ -33,6 +34,7 @@ THEIR_KILLS = 3
 AT_ONCE = 400
 QUEUE = "crowd"
 ALL_TAKEN_S_MAX = 120
+ATTEMPTS_MAX = 3
 PEER = "bare workflows in activities, default settings"
 IDLE, CALLING, ACTING, DECIDING = "idle", "in model calls", "in tool calls", "in a local activity"
 
@@ -55,19 +57,22 @@ class _Member:
     """A turn of the crowd and how many attempts it has had."""
 
     turn: Turn
-    workflow: AnyHandle
-    kind: type
+    kind: type[ModelRequested | ToolStarted]
     attempts: int = 0
+    presence: str = ""
 
     async def next_attempt(self) -> float:
-        """The time of day of the next one, once it is there."""
+        """The time of day of the next one, once it is there; `presence` is whose it is."""
         self.attempts += 1
         seen = 0
         async with asyncio.timeout(ALL_TAKEN_S_MAX):
             async for entry in self.turn.events():
-                seen += isinstance(entry.payload, self.kind)
+                if not isinstance(entry.payload, self.kind):
+                    continue
+                seen += 1
                 if seen == self.attempts:
-                    return entry.at_us / 1_000_000
+                    self.presence = entry.payload.presence
+                    return entry.at_us / SECOND_US
         raise AssertionError(f"{self.turn} has ended")
 
 
@@ -80,8 +85,9 @@ async def _ours(bench: Bench, temporal: TemporalClient, store: Store, turns: int
         for member in crowd:
             await member.next_attempt()
         for _ in range(kills):
-            await _kill(victims, fleet, crowd, taken)
+            await _kill(victims, store, fleet, crowd, taken)
             await fleet.fill()
+            crowd = await _renewed(victims, crowd)
         async with our_workers(temporal, store, QUEUE, bench.folder, 1, env | dict(victims.suicidal)) as doomed:
             for _ in range(kills):
                 taken[DECIDING].append(await victims.deciding(doomed))
@@ -91,14 +97,28 @@ async def _ours(bench: Bench, temporal: TemporalClient, store: Store, turns: int
 
 async def _join(victims: Ours, number: int) -> _Member:
     agent, kind = ((STILL, ModelRequested), (HANGING, ToolStarted))[number % 2]
-    return _Member(*await victims.begin(agent.name), kind)
+    turn, _ = await victims.begin(agent.name)
+    return _Member(turn, kind)
 
 
-async def _kill(victims: Ours, fleet: Fleet, crowd: list[_Member], taken: dict[str, list[float]]) -> None:
-    identities = [await who_calls(member.workflow) for member in crowd]
+async def _renewed(victims: Ours, crowd: list[_Member]) -> list[_Member]:
+    """The crowd with fresh turns for those that were struck often: a turn that never comes further fails in the end."""
+    for place, member in enumerate(crowd):
+        if member.attempts > ATTEMPTS_MAX:
+            await member.turn.cancel()
+            crowd[place] = await _join(victims, place)
+    for member in crowd:
+        if not member.attempts:
+            await member.next_attempt()
+    return crowd
+
+
+async def _kill(victims: Ours, store: Store, fleet: Fleet, crowd: list[_Member], taken: dict[str, list[float]]) -> None:
+    """Whose calls are struck is in the journal: Temporal's newest run need not be the one that has a call running."""
+    pids = {seen.presence_id: seen.info["pid"] for seen in await store.journal.driver.presences()}
     waiting, identity, due_s = await victims.waits()
     killed_s = await fleet.kill(identity)
-    struck = [member for member, whose in zip(crowd, identities, strict=True) if whose == identity]
+    struck = [member for member in crowd if names(identity, pids[member.presence])]
     taken[IDLE].append(await begun_again(waiting) - due_s)
     for member in struck:
         case = CALLING if member.kind is ModelRequested else ACTING

@@ -112,7 +112,7 @@ class Fleet:
             other.cancel()
 
     def _named(self, identity: str) -> subprocess.Popen[bytes]:
-        return next(p for pid, p in self._running.items() if _names(identity, pid))
+        return next(p for pid, p in self._running.items() if names(identity, pid))
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
@@ -133,11 +133,11 @@ class Fleet:
                 found = await self._temporal.workflow_service.describe_task_queue(request)
             except RPCError:  # it was busy; the next look tells
                 return False
-            if not any(_names(poller.identity, process.pid) for poller in found.pollers):
+            if not any(names(poller.identity, process.pid) for poller in found.pollers):
                 return False
         return True
 
 
-def _names(identity: str, pid: int) -> bool:
+def names(identity: str, pid: int) -> bool:
     """Whether the process id stands in the identity as a number of its own."""
     return str(pid) in re.split(r"\D+", identity)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section
 from benchmarks.stack import Stack, bare_workers, temporal_server, working
 from benchmarks.stores import sqlite_store
+from turnwright.client.session import Session
+from turnwright.client.turn import Turn
 from turnwright.workflows.ids import turn_workflow_id
 
 WAIT_S_MAX = 600
@@ -40,6 +43,14 @@ class Left:
     seconds: float
     entry_bytes: float = 0
     file_bytes: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """By how many what is left behind is divided: the journal's and the time, and Temporal's of the last turn."""
+
+    whole: int
+    last_turn: int
 
 
 async def run(bench: Bench) -> Section:
@@ -80,18 +91,34 @@ async def _measure(stack: Stack, file: Path, steps: int) -> list[Figure]:
 
 async def left_by(stack: Stack, file: Path, steps: int, wait_s: float = WAIT_S_MAX) -> Left:
     """Carry out a turn of so many steps in a session of its own."""
-    session = stack.client.session(None, f"steps-{steps}")
+
+    async def carry_out(session: Session) -> Turn:
+        turn = await session.submit("begin", agent=steps_agent(steps))
+        view = await turn.wait(wait_s)
+        assert view.phase == "completed", view
+        return turn
+
+    return await left_in(stack, file, f"steps-{steps}", carry_out, Parts(steps, steps))
+
+
+async def left_in(
+    stack: Stack, file: Path, name: str, carry_out: Callable[[Session], Awaitable[Turn]], parts: Parts
+) -> Left:
+    """What a session of its own leaves behind; `carry_out` gives its last turn, which has ended."""
+    session = stack.client.session(None, name)
     await session.create()
     before, started = size_of(file), time.perf_counter()
-    turn = await session.submit("begin", agent=steps_agent(steps))
-    view = await turn.wait(wait_s)
+    turn = await carry_out(session)
     seconds = time.perf_counter() - started
-    assert view.phase == "completed", view
     row = await stack.journal.thread(turn.key)
     assert row is not None
     events, size = await history_of(stack.temporal, turn_workflow_id(stack.journal_id, turn.key, turn.id))
     return Left(
-        events / steps, size / steps, seconds / steps, row.total_bytes / steps, (size_of(file) - before) / steps
+        events / parts.last_turn,
+        size / parts.last_turn,
+        seconds / parts.whole,
+        row.total_bytes / parts.whole,
+        (size_of(file) - before) / parts.whole,
     )
 
 

@@ -7,17 +7,17 @@ conversation, whose length the time of a step follows.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.agents import AT_ONCE, LONG_STEPS
 from benchmarks.bench import Bench
 from benchmarks.figures import Figure, Section
-from benchmarks.history import Left, history_of, left_by, size_of
+from benchmarks.history import Left, Parts, left_by, left_in
 from benchmarks.stack import Stack, temporal_server, working
 from benchmarks.stores import sqlite_store
-from turnwright.workflows.ids import turn_workflow_id
+from turnwright.client.session import Session
+from turnwright.client.turn import Turn
 
 SHORT_STEPS = 100
 TURNS = 1_000
@@ -47,19 +47,16 @@ async def run(bench: Bench) -> Section:
 
 async def _turns(stack: Stack, file: Path, turns: int) -> Left:
     """So many turns on one thread, one after the other; Temporal's part is that of the last one."""
-    session = stack.client.session(None, f"turns-{turns}")
-    await session.create()
-    before, started = size_of(file), time.perf_counter()
-    turn = await session.submit("begin", agent=AT_ONCE.name)
-    for _ in range(turns - 1):
-        await turn.wait(WAIT_S_MAX)
+
+    async def carry_out(session: Session) -> Turn:
         turn = await session.submit("begin", agent=AT_ONCE.name)
-    await turn.wait(WAIT_S_MAX)
-    seconds = time.perf_counter() - started
-    events, size = await history_of(stack.temporal, turn_workflow_id(stack.journal_id, turn.key, turn.id))
-    row = await stack.journal.thread(turn.key)
-    assert row is not None
-    return Left(events, size, seconds / turns, row.total_bytes / turns, (size_of(file) - before) / turns)
+        for _ in range(turns - 1):
+            await turn.wait(WAIT_S_MAX)
+            turn = await session.submit("begin", agent=AT_ONCE.name)
+        await turn.wait(WAIT_S_MAX)
+        return turn
+
+    return await left_in(stack, file, f"turns-{turns}", carry_out, Parts(turns, 1))
 
 
 @dataclass(frozen=True, slots=True)

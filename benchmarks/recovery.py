@@ -24,6 +24,7 @@ from turnwright.worker.temporal_server import TemporalServer
 
 TURNS = 1_000
 SUBMITS_AT_ONCE = 20
+BEGUN_S_MAX = 900
 FRESH = "as many fresh turns"
 
 
@@ -38,7 +39,7 @@ async def run(bench: Bench) -> Section:
         async with our_workers(temporal, store, "recovery", bench.folder, 2, env) as fleet:
             lost = await _submit(mine, SILENT.name, turns)
             for turn in lost:
-                await entry_of(turn, lambda entry: isinstance(entry.payload, ModelRequested))
+                await entry_of(turn, lambda entry: isinstance(entry.payload, ModelRequested), BEGUN_S_MAX)
             await fleet.kill_all()
         server.kill()
         server.erase()

@@ -18,6 +18,7 @@ from benchmarks.fleet import Fleet
 from benchmarks.workers_seen import AnyHandle, who_calls, who_waits
 from turnwright.client.client import Client
 from turnwright.client.turn import Turn
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Entry, ModelFailed, ModelRequested, RunClaimed, ToolStarted
 from turnwright.workflows.ids import turn_workflow_id
 
@@ -85,7 +86,8 @@ class Ours:
             turn, _ = await self.begin(TURN.name)
             died_s = await fleet.until_dead(turn.wait())
             if died_s is not None:
-                return (await entry_of(turn, lambda entry: isinstance(entry.payload, RunClaimed))).at_us / 1e6 - died_s
+                claimed = await entry_of(turn, lambda entry: isinstance(entry.payload, RunClaimed))
+                return claimed.at_us / SECOND_US - died_s
 
     async def begin(self, agent: str) -> tuple[Turn, AnyHandle]:
         """A new turn, and its workflow."""
@@ -141,9 +143,9 @@ class Theirs:
         return await self.temporal.start_workflow(kind.__name__, id=name, task_queue=self.queue, result_type=float)
 
 
-async def entry_of(turn: Turn, wanted: Callable[[Entry], bool]) -> Entry:
+async def entry_of(turn: Turn, wanted: Callable[[Entry], bool], wait_s_max: float = TAKEOVER_S_MAX) -> Entry:
     """The turn's first entry like that."""
-    async with asyncio.timeout(TAKEOVER_S_MAX):
+    async with asyncio.timeout(wait_s_max):
         async for entry in turn.events():
             if wanted(entry):
                 return entry
@@ -158,4 +160,4 @@ async def begun_again(turn: Turn) -> float:
         newer = entry.epoch is not None and first.epoch is not None and entry.epoch > first.epoch
         return newer or (isinstance(entry.payload, ModelRequested | ToolStarted) and entry.payload.ordinal > 1)
 
-    return (await entry_of(turn, again)).at_us / 1_000_000
+    return (await entry_of(turn, again)).at_us / SECOND_US

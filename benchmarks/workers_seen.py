@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from temporalio.client import WorkflowHandle
 
+from turnwright.journal.durations import SECOND_US
+
 LOOK_S = 0.02
 KILLED_BEFORE_S = 0.1
 
@@ -32,7 +34,7 @@ async def who_waits(workflow: AnyHandle) -> tuple[str, float]:
             break
         await asyncio.sleep(LOOK_S)
     length = timers[-1].timer_started_event_attributes.start_to_fire_timeout
-    due_s = (timers[-1].event_time.ToMicroseconds() + length.ToMicroseconds()) / 1_000_000
+    due_s = (timers[-1].event_time.ToMicroseconds() + length.ToMicroseconds()) / SECOND_US
     tasks = [event.workflow_task_completed_event_attributes.identity for event in events]
     await asyncio.sleep(due_s - KILLED_BEFORE_S - time.time())
     return [identity for identity in tasks if identity][-1], due_s

@@ -2,7 +2,8 @@
 
 Rule: a command is in the journal before its wake-up is sent, so losing one costs latency and never a command. No
 caller waits for Temporal, and nothing that goes wrong here is a caller's error. A Temporal that is not the one through
-which the journal is served gets none: what it would start there, no worker would ever meet.
+which the journal is served gets none: what it would start there, no worker would ever meet. Nor is anything started
+under an id that the journal has no more; clients live long, and it may get a new one meanwhile.
 """
 
 from __future__ import annotations
@@ -71,10 +72,10 @@ class Wakes:
             self._sending[key] = asyncio.create_task(self._deliver(key))
 
     async def flush(self, timeout_s: float) -> bool:
-        """Wait for what is on its way; whether all of it was sent."""
+        """Wait for what is on its way, and before that as long for what sends it; whether all of it was sent."""
         pending = list(self._sending.values())
         if pending:
-            await asyncio.wait({self._loaded()})
+            await asyncio.wait({self._loaded()}, timeout=timeout_s)
             await asyncio.wait(pending, timeout=timeout_s)
         return not self._sending and self._failure is None
 
@@ -123,11 +124,12 @@ class Wakes:
     async def _connected(self) -> Waker:
         from turnwright.workflows.waking import Waker  # noqa: PLC0415 - what takes long of it is loaded
 
-        if self._waker is None:
-            assert self._connect is not None
-            client = await self._connect()
-            journal_id = await self._journal.journal_id()
+        assert self._connect is not None
+        client = await self._connect() if self._waker is None else self._waker.client
+        journal_id = await self._journal.journal_id()
+        if self._waker is None or self._waker.journal_id != journal_id:
             self._waker = Waker(client, journal_id, self._task_queue or default_task_queue(journal_id))
+            self._is_theirs = False
         return self._waker
 
     async def _check(self, waker: Waker) -> None:

@@ -143,8 +143,11 @@ class Driver(Protocol):
         """Who of these lives; an id nobody knows is dead."""
         ...
 
-    async def presences(self) -> list[Presence]:
-        """Everybody who holds a presence, and the recently dead that have not been cleared away."""
+    async def presences(self, *, info: bool = True) -> list[Presence]:
+        """Everybody who holds a presence, and the recently dead that have not been cleared away.
+
+        `info`: with what they tell about themselves, which may be much.
+        """
         ...
 
     async def try_lead(self, name: str, *, lease_s: float) -> Hold | None:

@@ -24,6 +24,8 @@ log = structlog.get_logger(__name__)
 async def take_in(driver: Driver, key: ThreadKey, terms: Terms, limit: int = TAKEN_MAX) -> int:
     """Take in what waits for the thread, up to so many; returns how many there were.
 
+    What goes wrong after some were taken is raised to who takes in next: these count, and their thread is to be woken.
+
     Raises:
         StoreUnavailable: try again.
         JournalError: this process cannot read the thread or what was enlisted for it.
@@ -33,6 +35,12 @@ async def take_in(driver: Driver, key: ThreadKey, terms: Terms, limit: int = TAK
             taken = await driver.write(partial(take_first, key, terms))
         except Undo:
             return count
+        except StoreUnavailable:
+            raise
+        except TurnwrightError:
+            if count:
+                return count
+            raise
         if taken is None:
             return count
         _say(key, taken)
@@ -49,8 +57,8 @@ async def take_in_first(driver: Driver, key: ThreadKey, terms: Terms) -> None:
         await take_in(driver, key, terms)
     except StoreUnavailable:
         raise
-    except TurnwrightError as error:
-        log.warning("enlisted_not_taken", thread=key.canonical, why=str(error))
+    except TurnwrightError:
+        return  # the workers say it, once and not with each command
 
 
 def _say(key: ThreadKey, taken: Taken) -> None:

@@ -3,6 +3,7 @@
 TurnwrightError
 ├── InvalidInput            the caller's data: an id, a message, a setting
 ├── CommandRejected         a command that may not happen now; carries the receipt's code
+├── TemporalUnreachable     Temporal does not answer; in `turnwright.workflows.engine`
 └── JournalError
     ├── UnknownEntryType    a required entry this version cannot fold
     ├── NewerReducer        state written by a newer version; upgrade this process

@@ -363,7 +363,7 @@ def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | Inter
 
 
 _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
-    RunClaimed: lambda a, e, _: {"idle_runs": a.idle_runs + (not _waits_for_retry(a, e))},
+    RunClaimed: lambda a, e, p: {"idle_runs": a.idle_runs + (not (p.waits or _waits_for_retry(a, e)))},
     TurnCancelRequested: _cancel_requested,
     InputSteered: lambda a, _, __: {"inputs": a.inputs + 1},
     InputApplied: lambda _, __, ___: {"inputs": 0},

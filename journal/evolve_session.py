@@ -24,8 +24,8 @@ def evolve_session(control: SessionControl, entry: Entry) -> SessionControl:
     return control.model_copy(update={"seq": entry.seq} | update)
 
 
-def _closed(_: SessionControl, entry: Entry, payload: SessionClosed) -> dict[str, Any]:
-    return {"closed": True} | (_cancelled(_, entry, payload) if payload.mode == "cancel" else {})
+def _closed(control: SessionControl, entry: Entry, payload: SessionClosed) -> dict[str, Any]:
+    return {"closed": True} | (_cancelled(control, entry, payload) if payload.mode == "cancel" else {})
 
 
 def _cancelled(_: SessionControl, entry: Entry, payload: SessionCancelled | SessionClosed) -> dict[str, Any]:

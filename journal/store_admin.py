@@ -10,7 +10,7 @@ from typing import TypeVar
 from turnwright.journal.budgets import Used
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Entry
-from turnwright.journal.errors import StoreCorrupt
+from turnwright.journal.errors import UNREADABLE, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script
 from turnwright.journal.store import Journal
@@ -65,6 +65,8 @@ async def explain_turn(journal: Journal, scene: Scene) -> Why:
             f"`{way_to_verify(scene.key)}` says what is damaged, `{way_to_rebuild(scene.key)}` writes projections anew"
         )
         return Why("unreadable", f"No worker can go on with it: its thread cannot be read ({error.what}); {ways}.")
+    except UNREADABLE as error:
+        return Why("unreadable", f"No worker of this version can go on with it: its thread cannot be read ({error}).")
     return told
 
 

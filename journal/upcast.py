@@ -25,8 +25,14 @@ def _opened_1_to_2(body: Body) -> Body:
     return body | {"agent": {"permissions": {"mode": "bypass"}} | body["agent"]}
 
 
+def _cancelled_1_to_2(body: Body) -> Body:
+    """The reason was what nobody knew of the turn's calls, no person's."""
+    return body | {"effects_unknown": body.pop("reason", None)}
+
+
 UPCASTERS: Mapping[tuple[str, int], Callable[[Body], Body]] = {
     ("turn.failed", 1): _failed_1_to_2,
+    ("turn.cancelled", 1): _cancelled_1_to_2,
     ("thread.opened", 1): _opened_1_to_2,
 }
 

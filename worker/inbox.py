@@ -7,7 +7,7 @@ cannot be given is the sweeper's to give.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 
 import structlog
@@ -17,7 +17,7 @@ from turnwright.journal.enlisted import take_in
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.lead import Lead
-from turnwright.journal.transact.enlisting import TOPIC, find_inbox
+from turnwright.journal.transact.enlisting import TOPIC, UNNAMED, InboxPage, find_inbox
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.actor import Looper
 
@@ -30,7 +30,9 @@ PAGE_ROWS_MAX = 100
 TAKEN_OF_A_THREAD_MAX = 100
 ROUND_S_MAX = 1.0
 WAKE_TIMEOUT_S = 3.0
+SILENT_PAUSE_S = 5.0
 SAID_MAX = 1_000
+UNNAMED_CHARACTERS_MAX = 200
 
 log = structlog.get_logger(__name__)
 
@@ -61,6 +63,7 @@ class Inbox(Looper):
         self._watching: Subscription | None = None
         self._after = 0
         self._led_until_s = 0.0
+        self._silent_until_s = 0.0
         self._said: set[tuple[str, str]] = set()
 
     async def end(self) -> None:
@@ -97,15 +100,31 @@ class Inbox(Looper):
         more = False
         while True:
             page = await self._driver.read(partial(find_inbox, self._after, PAGE_ROWS_MAX))
-            counts = {key: await self._take_in(key) for key in page.keys}
-            more = more or TAKEN_OF_A_THREAD_MAX in counts.values()
-            await self._wake_all([key for key, count in counts.items() if count])
-            self._after = page.after or 0
+            for spelled in page.unnamed:
+                self._say(spelled[:UNNAMED_CHARACTERS_MAX], UNNAMED)
+            more = await self._take_in_page(page, until_s) or more
             if not self._after:
                 return more
-            if time.monotonic() > until_s:
+            if time.monotonic() > until_s or not await self._acts():
                 return True
-            await self.lead.keep()
+
+    async def _take_in_page(self, page: InboxPage, until_s: float) -> bool:
+        """Its threads, the first at least, as far as there is time; whether one of them may have more."""
+        counts: dict[ThreadKey, int] = {}
+        after = page.after or 0
+        try:
+            for key, place in zip(page.keys, page.places, strict=True):
+                if counts and (time.monotonic() > until_s or not await self._acts()):
+                    after = place - 1
+                    break
+                counts[key] = 1  # also when the store goes away amid it
+                counts[key] = await self._take_in(key)
+        except StoreUnavailable:
+            await self._wake_all(_some(counts))
+            raise
+        await self._wake_all(_some(counts))
+        self._after = after
+        return TAKEN_OF_A_THREAD_MAX in counts.values()
 
     async def _take_in(self, key: ThreadKey) -> int:
         """One thread that cannot be read must not keep the others waiting."""
@@ -118,11 +137,15 @@ class Inbox(Looper):
             return 0
 
     async def _wake_all(self, keys: Collection[ThreadKey]) -> None:
+        """A Temporal that was silent is not asked again for a while: taking in would wait for it page by page."""
+        if not keys or time.monotonic() < self._silent_until_s:
+            return
         try:
             async with asyncio.timeout(WAKE_TIMEOUT_S):
                 results = await asyncio.gather(*map(self._wake, keys), return_exceptions=True)
         except TimeoutError:
             results = [TimeoutError("Temporal does not answer")]
+            self._silent_until_s = time.monotonic() + SILENT_PAUSE_S
         errors = [str(result) or type(result).__name__ for result in results if isinstance(result, BaseException)]
         if errors:
             log.warning("wake_not_sent", error=errors[0], effect="the sweeper does it later")
@@ -135,3 +158,7 @@ class Inbox(Looper):
             self._said.clear()
         self._said.add((thread, error))
         log.error("enlisted_not_taken", thread=thread, error=error)
+
+
+def _some(counts: Mapping[ThreadKey, int]) -> list[ThreadKey]:
+    return [key for key, count in counts.items() if count]

@@ -95,6 +95,6 @@ def leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError, RuntimeError):  # the last: a signal came amid a write to it
             continue
     os._exit(code)

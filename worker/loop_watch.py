@@ -28,28 +28,31 @@ class LoopWatch:
         self._moved_s = 0.0
         self._said = False
         self._ending = threading.Event()
+        self._next_move: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
         """Begin; harmless when it has."""
         if self._loop is None:
             self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
-            self._ending.clear()
+            self._ending = threading.Event()  # an earlier thread may not have seen its own yet
             self._moved()
-            threading.Thread(target=self._watch, name="loop-watch", daemon=True).start()
+            threading.Thread(target=self._watch, args=(self._ending,), name="loop-watch", daemon=True).start()
 
     async def stop(self) -> None:
         """End; the thread follows by itself."""
         self._ending.set()
         self._loop = None
+        if self._next_move is not None:
+            self._next_move.cancel()
 
     def _moved(self) -> None:
         self._moved_s = time.monotonic()
         if self._loop is not None:
-            self._loop.call_later(LOOK_INTERVAL_S, self._moved)
+            self._next_move = self._loop.call_later(LOOK_INTERVAL_S, self._moved)
 
-    def _watch(self) -> None:
+    def _watch(self, ending: threading.Event) -> None:
         looked_s = time.monotonic()
-        while not self._ending.wait(LOOK_INTERVAL_S):
+        while not ending.wait(LOOK_INTERVAL_S):
             now_s = time.monotonic()
             if now_s - looked_s < 2 * LOOK_INTERVAL_S:  # else this whole process stood still
                 self._look(now_s - self._moved_s)

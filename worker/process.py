@@ -1,13 +1,15 @@
 """A worker process, from its settings to its end.
 
 Rule: what is away at the start is waited for, not died of: the store, then Temporal. The presence comes before
-anything is claimed and goes after everything has ended, so nobody takes a draining worker for dead.
+anything is claimed and goes after everything has ended, so nobody takes a draining worker for dead. A journal that got
+a new id is another one, so nothing that is remembered of it outlives that: everything begins again.
 """
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -19,7 +21,7 @@ from turnwright.activities.runtime.boundary import pass_by
 from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.thread_script import Terms
+from turnwright.journal.transact.serving import JournalRenamed
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
@@ -29,6 +31,7 @@ from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
 from turnwright.worker.temporal_client import connect
+from turnwright.worker.terms import terms_of
 from turnwright.workflows.engine import TemporalUnreachable
 from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
@@ -37,6 +40,7 @@ T = TypeVar("T")
 RETRY_WAIT_S_FIRST = 0.2
 RETRY_WAIT_S_MAX = 5.0
 SHIFT_PAUSE_S = 1.0
+PUT_AWAY_S_MAX = 3.0
 
 log = structlog.get_logger(__name__)
 
@@ -69,23 +73,29 @@ class WorkerProcess:
             InvalidInput: the journal's URL names no store.
             StoreError: the journal is not there, or its tables are not those of this version.
         """
-        journal = await self._until_there(self._open_journal, StoreUnavailable)
-        if journal is None:
-            return
+        while not self._stopping.is_set():
+            journal = await self._until_there(self._open_journal, StoreUnavailable)
+            if journal is not None:
+                await self._work_on(journal)
+        log.info("worker_stopped")
+
+    async def _work_on(self, journal: Journal) -> None:
         try:
             await self._appear_and_work(journal)
+        except JournalRenamed as error:
+            log.warning("journal_renamed", error=str(error), then="this worker begins again, under the new id")
         finally:
             await journal.close()
-            log.info("worker_stopped")
 
     async def _appear_and_work(self, journal: Journal) -> None:
         def announce(presence_id: str) -> None:
             journal.terms = replace(journal.terms, presence=presence_id)
 
         await self._until_there(lambda: check_elders(journal.driver), OlderAtWork, StoreUnavailable)
-        queue = await self._until_there(lambda: self._task_queue(journal), StoreUnavailable)
-        if queue is None:
+        journal_id = await self._until_there(journal.journal_id, StoreUnavailable)
+        if journal_id is None:
             return
+        queue = self._settings.task_queue or default_task_queue(journal_id)
         tools = {agent.name: [tool.name for tool in agent.tools] for agent in self._registry}
         info = WorkerInfo(self._label, queue, self._registry.names, tools)
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
@@ -94,7 +104,7 @@ class WorkerProcess:
         watch = LoopWatch()
         await watch.start()
         try:
-            await self._work(journal)
+            await self._work(journal, partial(self._make_waker, journal_id, queue))
         finally:
             looking.cancel()
             await watch.stop()
@@ -105,13 +115,13 @@ class WorkerProcess:
         for agent, reason in (await asyncio.to_thread(find_unmakeable, self._registry)).items():
             log.warning("model_cannot_be_made", agent=agent, reason=reason, effect="its turns fail")
 
-    async def _work(self, journal: Journal) -> None:
+    async def _work(self, journal: Journal, make_waker: Callable[[], Awaitable[Waker]]) -> None:
         pause_s, said = SHIFT_PAUSE_S, ""
         while not self._stopping.is_set():
-            waker = await self._until_there(lambda: self._make_waker(journal), TemporalUnreachable, StoreUnavailable)
+            waker = await self._until_there(make_waker, TemporalUnreachable)
             if waker is None:
                 return
-            engine = Engine(journal.driver, waker.client, lambda: journal.terms.presence or "")
+            engine = Engine(journal.driver, waker.client, lambda: journal.terms.presence or "", waker.journal_id)
             await self._until_there(engine.start, TemporalUnreachable, StoreUnavailable, ServedElsewhere)
             if self._stopping.is_set():
                 await engine.stop()
@@ -123,6 +133,8 @@ class WorkerProcess:
                 await shift.work(self._stopping, engine.evicted)
             except ServedElsewhere as error:
                 log.warning("worker_evicted", error=str(error), then="it waits until it may work")
+            except JournalRenamed:
+                raise
             except Exception as error:  # whatever it is, a fresh client and worker are the cure
                 what = f"{type(error).__name__}: {error}"
                 pause_s = min(pause_s * 2, RETRY_WAIT_S_MAX) if what == said else SHIFT_PAUSE_S
@@ -137,18 +149,12 @@ class WorkerProcess:
         journal = await open_journal(self._settings.journal_url)
         if self._fault is not None:
             journal.driver.hook = self._fault.at_statement
-        silence_s = self._settings.lease_s + self._settings.once_grace_s
-        journal.terms = Terms(once_silence_s=silence_s)
+        journal.terms = terms_of(self._settings)
         return journal
 
-    async def _make_waker(self, journal: Journal) -> Waker:
-        settings = self._settings
-        client = await connect(settings, runtime=self._runtime)
-        queue = await self._task_queue(journal)
-        return Waker(client, await journal.journal_id(), queue, settings.workflow_task_timeout_s)
-
-    async def _task_queue(self, journal: Journal) -> str:
-        return self._settings.task_queue or default_task_queue(await journal.journal_id())
+    async def _make_waker(self, journal_id: str, queue: str) -> Waker:
+        client = await connect(self._settings, runtime=self._runtime)
+        return Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s)
 
     def _say_ready(self, waker: Waker) -> None:
         log.info(
@@ -174,14 +180,19 @@ class WorkerProcess:
         return None
 
     async def _unless_stopped(self, making: Awaitable[T]) -> T | None:
-        """What it makes, or None once stopped: what is silent, instead of refusing, may take minutes to say so."""
+        """What it makes, or None once stopped: what is silent, instead of refusing, may take minutes to say so.
+
+        What it had begun is put away first, for as long as that may take, or it would outlive what it stands on.
+        """
         made, asked = asyncio.ensure_future(making), asyncio.create_task(self._stopping.wait())
         await asyncio.wait((made, asked), return_when=asyncio.FIRST_COMPLETED)
         asked.cancel()
-        if made.done():
-            return made.result()
-        made.cancel()
-        return None
+        if not made.done():
+            made.cancel()
+            await asyncio.wait((made,), timeout=PUT_AWAY_S_MAX)
+            if not made.done() or made.cancelled() or made.exception() is not None:
+                return None
+        return made.result()
 
     async def _pause(self, seconds: float) -> None:
         try:

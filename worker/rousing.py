@@ -1,14 +1,16 @@
 """How a thread that nobody carries on is brought back, as requests to Temporal.
 
-Rule: first the sticky queue of its workflows is reset, then they are woken: a task that got onto the queue of a
-dead worker waits there whatever is done later. A workflow is replaced only if Temporal says that nothing of
-it is under way: one whose tasks wait for a free worker would, replaced again and again, never have its turn. Once,
-after a worker died, a task that does not move within a second counts as the dead one's: it was taken, or stands on the
-sticky queue, and Temporal would wait for it until a timeout.
+Rule: an operation whose worker died is handed on first: its activity is failed in the dead worker's name, so Temporal
+gives it to another at once, and the workflow, which need not know, is neither replayed nor asked. Else the sticky queue
+of its workflows is reset, then they are woken: a task that got onto the queue of a dead worker waits there whatever is
+done later. A workflow is replaced only if Temporal says that nothing of it is under way: one whose tasks wait for a
+free worker would, replaced again and again, never have its turn. Once, after a worker died, a task that does not move
+within a second counts as the dead one's if it was taken, or stands on a sticky queue: Temporal would wait for it until
+a timeout.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,12 +18,17 @@ from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 import structlog
+from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.api.enums.v1 import PendingWorkflowTaskState, TaskQueueKind, WorkflowExecutionStatus
+from temporalio.api.failure.v1 import ApplicationFailureInfo, Failure
+from temporalio.api.workflow.v1 import PendingWorkflowTaskInfo
 from temporalio.api.workflowservice.v1 import (
     DescribeWorkflowExecutionRequest,
     DescribeWorkflowExecutionResponse,
+    GetWorkflowExecutionHistoryReverseRequest,
     ResetStickyTaskQueueRequest,
+    RespondActivityTaskFailedByIdRequest,
 )
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -31,6 +38,8 @@ from turnwright.workflows.waking import RPC_TIMEOUT_S, Waker
 
 USELESS_WAKES_MAX = 2
 TASK_ATTEMPTS_MAX = 3
+LAST_EVENTS_MAX = 50
+RETRY_NANOS = 1_000_000  # none at all would mean: as the retry policy says
 AWAY = frozenset({
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -76,9 +85,11 @@ class TemporalRouser:
     async def rouse(self, suspect: Suspect) -> SecondLook | None:
         """Reset, wake, and from the third useless wake-up on replace what is wedged."""
         useless = suspect.wakes > USELESS_WAKES_MAX and suspect.counted
-        tasks: dict[str, bytes] = {}
+        tasks: dict[str, PendingWorkflowTaskInfo] = {}
         with _told():
             try:
+                if await self._handed_on(suspect):
+                    return None
                 tasks = await self._tasks(suspect) if suspect.urgent else {}
                 await (self.revive(suspect) if useless else self._wake(suspect))
             except RPCError as error:
@@ -87,13 +98,76 @@ class TemporalRouser:
                 log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
         return partial(self._start_stuck_over, suspect, tasks) if tasks else None
 
-    async def _start_stuck_over(self, suspect: Suspect, tasks: dict[str, bytes]) -> None:
+    async def _handed_on(self, suspect: Suspect) -> bool:
+        """Whether all operations that died with their worker are with another now. The first time only: who was handed
+        on and did not move is woken like any other.
+        """
+        if not (suspect.urgent and suspect.orphans and suspect.turn_id) or suspect.wakes > 1:
+            return False
+        workflow_id = turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id)
+        for nonce in suspect.orphans:
+            if not await self._fail_activity(workflow_id, nonce):
+                return False
+        await self._reset_sticky(workflow_id)  # or what the activity brings goes to the dead one first
+        return True
+
+    async def _fail_activity(self, workflow_id: str, nonce: str) -> bool:
+        """Let Temporal try an activity again; False when it does not wait for that one any more.
+
+        Should it be with a living worker already, its report is taken all the same, and the next attempt finds it.
+        """
+        run_id, _, rest = nonce.partition("/")
+        activity_id = rest.rpartition("/")[0]
+        if not activity_id:
+            return False
+        again = ApplicationFailureInfo(type="WorkerLost", next_retry_delay=Duration(nanos=RETRY_NANOS))
+        request = RespondActivityTaskFailedByIdRequest(
+            namespace=self.waker.client.namespace,
+            workflow_id=workflow_id,
+            run_id=run_id,
+            activity_id=activity_id,
+            failure=Failure(message="its worker died", application_failure_info=again),
+            identity=self.waker.client.identity,
+        )
+        service = self.waker.client.workflow_service
+        try:
+            await service.respond_activity_task_failed_by_id(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return True
+
+    async def _start_stuck_over(self, suspect: Suspect, tasks: Mapping[str, PendingWorkflowTaskInfo]) -> None:
         """A task that stands as it stood is the dead worker's: taken, or on its own queue, where no reset helps it."""
         with _told():
             now = await self._tasks(suspect)
-            stuck = {workflow_id for workflow_id, task in tasks.items() if now.get(workflow_id) == task}
+            stood = [workflow_id for workflow_id, task in tasks.items() if now.get(workflow_id) == task]
+            stuck = {workflow_id for workflow_id in stood if await self._is_one_worker_s(workflow_id, now[workflow_id])}
             if stuck:
                 await self._start_over(suspect, stuck)
+
+    async def _is_one_worker_s(self, workflow_id: str, task: PendingWorkflowTaskInfo) -> bool:
+        """Whether no other worker can take the task; what waits on the common queue for a busy one is only late."""
+        if task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED:
+            return True
+        request = GetWorkflowExecutionHistoryReverseRequest(
+            namespace=self.waker.client.namespace,
+            execution=WorkflowExecution(workflow_id=workflow_id),
+            maximum_page_size=LAST_EVENTS_MAX,
+        )
+        service = self.waker.client.workflow_service
+        try:
+            found = await service.get_workflow_execution_history_reverse(
+                request, timeout=timedelta(seconds=RPC_TIMEOUT_S)
+            )
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        scheduled = (event.workflow_task_scheduled_event_attributes for event in found.history.events)
+        queues = (one.task_queue for one in scheduled if one.HasField("task_queue"))
+        return next((queue.kind for queue in queues), None) == TaskQueueKind.TASK_QUEUE_KIND_STICKY
 
     async def _start_over(self, suspect: Suspect, stuck: set[str]) -> None:
         log.info("task_of_dead_worker", thread=suspect.key.canonical, turn=suspect.turn_id)
@@ -153,12 +227,12 @@ class TemporalRouser:
             done.append("turn_restarted")
         return done
 
-    async def _tasks(self, suspect: Suspect) -> dict[str, bytes]:
+    async def _tasks(self, suspect: Suspect) -> dict[str, PendingWorkflowTaskInfo]:
         """The workflow task that each of its workflows waits for, whether a worker has taken it or has yet to."""
         names = self._workflow_ids(suspect)
         found = await asyncio.gather(*map(self._describe, names))
         return {
-            name: one.pending_workflow_task.SerializeToString(deterministic=True)
+            name: one.pending_workflow_task
             for name, one in zip(names, found, strict=True)
             if one is not None and one.HasField("pending_workflow_task")
         }

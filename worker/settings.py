@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     )
     sweep_interval_s: Seconds = Field(1, description="how often stalled threads are looked for")
     stall_s: Seconds = Field(3, description="age of a turn's last plan after which nobody seems to run it")
-    lease_s: Seconds = Field(10, description="how long a claim holds against others without a sign of life")
+    lease_s: Seconds = Field(8, description="how long a claim holds against others without a sign of life")
     once_grace_s: Grace = Field(5, description="added to the lease before the effect of a call is unknown")
     cancel_grace_s: Grace = Field(5, description="how long a cancelled tool may take to end")
     drain_timeout_s: Grace = Field(20, description="how long a stopping worker waits for what it runs")

@@ -22,7 +22,7 @@ from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.journal.store_enlisting import has_inbox
 from turnwright.worker.actor import Actor, stop_all
-from turnwright.worker.engine import ServedElsewhere
+from turnwright.worker.engine import Eviction
 from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
@@ -68,11 +68,12 @@ class Shift:
         interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(), self._underway]
         self._worker = _temporal_worker(settings, waker, self._activities, label, interceptors)
 
-    async def work(self, stopping: asyncio.Event, evicted: asyncio.Future[ServedElsewhere]) -> None:
+    async def work(self, stopping: asyncio.Event, evicted: asyncio.Future[Eviction]) -> None:
         """Work until `stopping` is set; then finish or hand over what runs.
 
         Raises:
             ServedElsewhere: this worker was evicted.
+            JournalRenamed: so it was, because the journal has another id.
             Exception: what Temporal's worker failed with.
         """
         try:
@@ -84,7 +85,7 @@ class Shift:
         if evicted.done():
             raise evicted.result()
 
-    async def _run(self, stopping: asyncio.Event, evicted: asyncio.Future[ServedElsewhere]) -> None:
+    async def _run(self, stopping: asyncio.Event, evicted: asyncio.Future[Eviction]) -> None:
         working = asyncio.create_task(self._worker.run(), name="temporal-worker")
         asked = asyncio.create_task(stopping.wait())
         try:
@@ -94,7 +95,10 @@ class Shift:
         finally:
             asked.cancel()
             # Another leads while this one only finishes, and nothing may run on when the journal is closed behind it.
-            await asyncio.gather(stop_all(self._leading), let_go(self._worker, working, self._underway))
+            ends = (stop_all(self._leading), let_go(self._worker, working, self._underway))
+            for outcome in await asyncio.gather(*ends, return_exceptions=True):
+                if outcome is not None:
+                    raise outcome
 
 
 def _activity_settings(settings: Settings) -> ActivitySettings:

@@ -100,6 +100,7 @@ class Sweeper(Looper):
         await self._see_deaths()
         if self._urgent_after is not None:
             self._urgent_after = await self._sweep_pages(self._urgent_after, urgent=True) or None
+        await self._wakes.look_again(self.lead.keep)
         if time.monotonic() >= self._next_sweep_s:
             began_s = time.monotonic()
             await self._sweep()
@@ -118,7 +119,7 @@ class Sweeper(Looper):
         self._next_upkeep_s = 0.0 if more else time.monotonic() + UPKEEP_INTERVAL_S
 
     async def _see_deaths(self) -> None:
-        found = await self._driver.presences()
+        found = await self._driver.presences(info=False)
         alive = frozenset(p.presence_id for p in found if p.liveness.state == "alive")
         if self._alive is not None and (gone := self._alive - alive):
             log.info("workers_gone", presences=sorted(gone))

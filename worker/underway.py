@@ -11,6 +11,7 @@ import structlog
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 UNHEARD_S_MAX = 3.0
+ABANDONED_S_MAX = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -69,3 +70,18 @@ async def let_go(worker: Worker, working: asyncio.Task[None], underway: Underway
         await working
     else:
         log.warning("temporal_does_not_let_go", waited_s=UNHEARD_S_MAX, then="nothing runs here any more, so it leaves")
+        await _abandon(working, ending)
+
+
+async def _abandon(*tasks: asyncio.Task[None]) -> None:
+    """End them, as far as the SDK ends; what becomes of them after that is nobody's concern."""
+    for task in tasks:
+        task.cancel()
+        task.add_done_callback(_take_note)
+    await asyncio.wait(tasks, timeout=ABANDONED_S_MAX)
+
+
+def _take_note(task: asyncio.Task[None]) -> None:
+    """Or the loop complains that nobody did."""
+    if not task.cancelled():
+        task.exception()

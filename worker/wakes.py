@@ -1,13 +1,15 @@
 """Gives the wake-ups a look found, at a bounded rate, and notices when Temporal is away.
 
 Rule: a wake-up is taken before it is given and put back when it could not be given, so an hour without Temporal
-counts as no useless wake-up. When Temporal is back it may be an empty one: everything is due again.
+counts as no useless wake-up. When Temporal is back it may be an empty one: everything is due again. Second looks wait
+until they are due, and nobody waits for them: the sweep goes on meanwhile.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import structlog
@@ -19,8 +21,18 @@ from turnwright.worker.rousing import EngineAway, Rouser, SecondLook
 AT_ONCE_MAX = 10
 PER_S_MAX = 200
 SECOND_LOOK_S = 1.0
+SECOND_LOOKS_S_MAX = 1.0
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Second:
+    """A second look at a thread, to be taken from `due_s` on."""
+
+    due_s: float
+    suspect: Suspect
+    look: SecondLook
 
 
 class Wakes:
@@ -29,6 +41,7 @@ class Wakes:
     def __init__(self, driver: Driver, rouser: Rouser) -> None:
         self._driver = driver
         self._rouser = rouser
+        self._second: deque[_Second] = deque()
         self.away = False
 
     async def give(self, page: Page) -> None:
@@ -38,47 +51,59 @@ class Wakes:
         if not (page.suspects or page.carried or page.broken):
             return
         left = deque(await self._driver.write(lambda: take_wakes(page)))
-        second: list[SecondLook] = []
         while left:
             # While it is away, one is enough to see that it still is.
             some = [left.popleft() for _ in range(min(len(left), 1 if self.away else AT_ONCE_MAX))]
-            if (error := await self._give_some(some, second)) is not None:
+            if (error := await self._give_some(some)) is not None:
                 await self._driver.write(partial(put_back, (*some, *left)))
                 self._went_away(error)
                 return
             await self._came_back()
-        await self._look_again(second)
 
-    async def _look_again(self, second: Sequence[SecondLook]) -> None:
-        if not second:
-            return
-        await asyncio.sleep(SECOND_LOOK_S)
-        for look in second:
-            try:
-                await look()
-            except EngineAway:
+    async def look_again(self, keep_lead: Callable[[], Awaitable[object]]) -> None:
+        """Take the second looks that are due, a few at once, as many as there is time for."""
+        until_s = time.monotonic() + SECOND_LOOKS_S_MAX
+        while some := self._due(time.monotonic()):
+            if any(await asyncio.gather(*map(self._look_again, some))):
+                self._second.clear()
+            if time.monotonic() > until_s:
                 return
-            except Exception:
-                log.exception("rouse_failed")
+            await keep_lead()
 
-    async def _give_some(self, some: Sequence[Suspect], second: list[SecondLook]) -> EngineAway | None:
+    def _due(self, now_s: float) -> list[_Second]:
+        some: list[_Second] = []
+        while self._second and self._second[0].due_s <= now_s and len(some) < AT_ONCE_MAX:
+            some.append(self._second.popleft())
+        return some
+
+    async def _look_again(self, second: _Second) -> bool:
+        """Whether Temporal is away."""
+        try:
+            await second.look()
+        except EngineAway:
+            return True
+        except Exception:  # one thread's trouble must not keep the others waiting
+            log.exception("rouse_failed", **_where(second.suspect))
+        return False
+
+    async def _give_some(self, some: Sequence[Suspect]) -> EngineAway | None:
         began_s = time.monotonic()
-        results = await asyncio.gather(*(self._give_one(suspect, second) for suspect in some))
+        results = await asyncio.gather(*map(self._give_one, some))
         pause_s = len(some) / PER_S_MAX - (time.monotonic() - began_s)
         await asyncio.sleep(max(0.0, pause_s))
         return next((error for error in results if error is not None), None)
 
-    async def _give_one(self, suspect: Suspect, second: list[SecondLook]) -> EngineAway | None:
-        where = {"thread": suspect.key.canonical, "turn": suspect.turn_id}
+    async def _give_one(self, suspect: Suspect) -> EngineAway | None:
         try:
             look = await self._rouser.rouse(suspect)
         except EngineAway as error:
             return error
         except Exception:  # one thread's trouble must not keep the others asleep
-            log.exception("rouse_failed", **where)
+            log.exception("rouse_failed", **_where(suspect))
             return None
-        second += [] if look is None else [look]
-        log.info("roused", **where, why=suspect.why, wakes=suspect.wakes)
+        if look is not None:
+            self._second.append(_Second(time.monotonic() + SECOND_LOOK_S, suspect, look))
+        log.info("roused", **_where(suspect), why=suspect.why, wakes=suspect.wakes)
         return None
 
     def _went_away(self, error: EngineAway) -> None:
@@ -91,3 +116,7 @@ class Wakes:
             self.away = False
             log.info("temporal_back")
             await self._driver.write(forget_hints)
+
+
+def _where(suspect: Suspect) -> dict[str, str | None]:
+    return {"thread": suspect.key.canonical, "turn": suspect.turn_id}

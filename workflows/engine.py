@@ -10,14 +10,17 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetClust
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from turnwright.journal.errors import TurnwrightError
 from turnwright.workflows.waking import RPC_TIMEOUT_S
 
 RPC_TIMEOUT = timedelta(seconds=RPC_TIMEOUT_S)
 _NOT_TOLD = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.UNAUTHENTICATED})
 
 
-class TemporalUnreachable(ConnectionError):
+class TemporalUnreachable(TurnwrightError, ConnectionError):
     """Temporal does not answer; the message says who was asked and what to do."""
+
+    code = "temporal"
 
 
 async def identify(client: Client) -> str:

@@ -11,6 +11,7 @@ from turnwright.client.cli import plain, telling
 from turnwright.client.cli.options import (
     Agent,
     AtSeq,
+    Forever,
     Json,
     Limit,
     Reason,
@@ -19,20 +20,19 @@ from turnwright.client.cli.options import (
     ThreadName,
     User,
     how,
+    nothing_erased,
 )
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.states import show_state
 from turnwright.client.client import Client
 from turnwright.client.session import Session
-from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD
 from turnwright.journal.transact.reading import Located
 
 AfterPosition = Annotated[int | None, typer.Option("--after", min=0, help="Begin behind this position.")]
 AfterSeq = Annotated[int, typer.Option("--after", min=0, help="Begin behind this entry.")]
 Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in its thread.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens next, until interrupted.")]
 
 
@@ -127,7 +127,7 @@ class JournalCommands:
         *,
         thread: ThreadName = MAIN_THREAD,
         user: User = None,
-        yes: Yes = False,
+        yes: Forever = False,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
@@ -138,7 +138,7 @@ class JournalCommands:
             found = client.session(user, session).thread(agent, thread)
             if not yes:
                 shown = "".join(f": {telling.tell(entry)}" for entry in await found.history(seq - 1, 1))
-                raise InvalidInput(f"nothing was erased; nothing would bring it back: say --yes (entry {seq}{shown})")
+                raise nothing_erased(seq, shown)
             receipt = await found.erase(seq, **how(reason, request_id))
             screen.show(plain.receipt(receipt), f"accepted; entry {seq} is erased")
 

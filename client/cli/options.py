@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from turnwright.client.access import How
+from turnwright.journal.errors import InvalidInput
 
 Json = Annotated[bool, typer.Option("--json", help="Show JSON, one object a line.")]
 User = Annotated[
@@ -25,6 +26,7 @@ WhyNeeded = Annotated[
 RequestId = Annotated[
     str | None, typer.Option("--request-id", help="Your id of this command, to be able to repeat it safely.")
 ]
+Forever = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
 Revision = Annotated[
     int | None, typer.Option("--revision", help="Only if the flag is still at this revision; else whatever it is at.")
 ]
@@ -40,3 +42,8 @@ def how(reason: str | None = None, request_id: str | None = None) -> How:
     if request_id is not None:
         said["request_id"] = request_id
     return said
+
+
+def nothing_erased(seq: int, shown: str = "") -> InvalidInput:
+    """What is said to whoever would erase an entry without `--yes`; `shown`: what stands in it."""
+    return InvalidInput(f"nothing was erased; nothing would bring it back: say --yes (entry {seq}{shown})")

@@ -9,7 +9,7 @@ import typer
 
 from turnwright.client.cli import budgets, plain
 from turnwright.client.cli.budgets import CostUsd, Steps, Tokens, ToolCalls, WallTime
-from turnwright.client.cli.options import Json, Reason, RequestId, SessionName, User, how
+from turnwright.client.cli.options import Forever, Json, Reason, RequestId, SessionName, User, how, nothing_erased
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
@@ -19,7 +19,6 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store_delete import Deleted
 
 Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in the session's log.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Really: nothing brings it back.")]
 
 
 class SessionAdminCommands:
@@ -67,7 +66,7 @@ class SessionAdminCommands:
         seq: Seq,
         *,
         user: User = None,
-        yes: Yes = False,
+        yes: Forever = False,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
@@ -76,7 +75,7 @@ class SessionAdminCommands:
 
         async def run(client: Client, screen: Screen) -> None:
             if not yes:
-                raise InvalidInput(f"nothing was erased; nothing would bring it back: say --yes (entry {seq})")
+                raise nothing_erased(seq)
             receipt = await client.session(user, session).erase(seq, **how(reason, request_id))
             screen.show(plain.receipt(receipt), f"accepted; entry {seq} of session {session} is erased")
 
@@ -87,7 +86,7 @@ class SessionAdminCommands:
         session: SessionName,
         *,
         user: User = None,
-        yes: Yes = False,
+        yes: Forever = False,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,

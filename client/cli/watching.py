@@ -16,6 +16,7 @@ from turnwright.client.cli.screen import Screen
 from turnwright.client.cli.turn_facts import why_words
 from turnwright.client.errors import WaitTimeout
 from turnwright.client.turn import Turn
+from turnwright.journal.errors import JournalError
 from turnwright.journal.why import Code
 
 LOOK_INTERVAL_S = 2.0
@@ -64,7 +65,10 @@ async def _note_standstill(turn: Turn, screen: Screen) -> None:
     said = ""
     while True:
         await asyncio.sleep(LOOK_INTERVAL_S)
-        told = await turn.why()
+        try:
+            told = await turn.why()
+        except JournalError:
+            continue  # it may pass, and what does not the reader of entries meets
         if told.code in STANDSTILLS and told.code != said:
             screen.note(f"{why_words(told)} The turn is saved, whether or not somebody follows it.")
         said = told.code

@@ -9,7 +9,7 @@ else count as runs without progress and fail it in the end.
 from __future__ import annotations
 
 from turnwright.journal import entry_ids
-from turnwright.journal.actions import ModelOp, Park, Start, ToolOp, Work
+from turnwright.journal.actions import Delay, ModelOp, Park, Start, ToolOp, Work
 from turnwright.journal.budgets import Used
 from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import Claiming, ClaimRun, Look, Rejection, RequestModel, StartTool
@@ -68,7 +68,8 @@ def claim_run(context: Context, command: ClaimRun) -> Decision:
     if isinstance(action, Start):
         drafts += [*forsake_failed(control, "a later turn started"), _turn_started(context)]
     epoch = control.epoch + 1
-    claimed = RunClaimed(start_epoch=command.start_epoch, temporal_run_id=command.run)
+    waits = isinstance(action, Delay) and action.why == "reserved"
+    claimed = RunClaimed(start_epoch=command.start_epoch, temporal_run_id=command.run, waits=waits)
     entry_id = entry_ids.run(turn_id, command.run)
     drafts.append(Draft(entry_id, claimed, turn_id=turn_id, run=command.run, epoch=epoch))
     return drafts

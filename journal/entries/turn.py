@@ -14,11 +14,15 @@ CancelSource = Literal["turn", "thread", "session", "interrupt", "close"]
 
 
 class RunClaimed(Payload):
-    """A Temporal run took the turn; the envelope's epoch is what it was given."""
+    """A Temporal run took the turn; the envelope's epoch is what it was given.
+
+    `waits`: the turn waited then for what other threads of its session had reserved.
+    """
 
     TYPE: ClassVar[str] = "run.claimed"
     start_epoch: int
     temporal_run_id: str
+    waits: bool = False
 
 
 class TurnQueued(ByPrincipal):
@@ -92,6 +96,7 @@ class TurnCancelled(ByPrincipal):
     """The turn stopped on request. `effects_unknown`: of which calls nobody knows whether they had their effect."""
 
     TYPE: ClassVar[str] = "turn.cancelled"
+    VERSION: ClassVar[int] = 2
     source: CancelSource = "turn"
     effects_unknown: str | None = None
     revision: int

@@ -135,9 +135,9 @@ class PostgresDriver:
         async with self._runner() as runner:
             return await runner.liveness("presence", frozenset(presences))
 
-    async def presences(self) -> list[Presence]:
+    async def presences(self, *, info: bool = True) -> list[Presence]:
         """Everybody who left a row."""
-        return await self.read(_find_all)
+        return await self.read(_find_all if info else _find_names)
 
     async def try_lead(self, name: str, *, lease_s: float) -> ServerHold | None:
         """Take the lead, or None."""
@@ -218,3 +218,9 @@ def _find_all() -> Script[list[Presence]]:
     found = yield from rows("presences")
     alive = yield from find_dead(frozenset(name for name, _ in found))
     return [Presence(name, json.loads(info), alive[name]) for name, info in found]
+
+
+def _find_names() -> Script[list[Presence]]:
+    found = yield from rows("presence_names")
+    alive = yield from find_dead(frozenset(name for (name,) in found))
+    return [Presence(name, {}, alive[name]) for (name,) in found]

@@ -5,7 +5,6 @@ started it. `<journal>-locks/` is part of the journal: move it with the file, ne
 """
 
 import asyncio
-import contextlib
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
@@ -114,9 +113,9 @@ class SqliteDriver:
         """Who of these lives."""
         return await asyncio.to_thread(self._open_holds().liveness, presences)
 
-    async def presences(self) -> list[Presence]:
+    async def presences(self, *, info: bool = True) -> list[Presence]:
         """Everybody who left a file."""
-        return await asyncio.to_thread(self._open_holds().presences)
+        return await asyncio.to_thread(self._open_holds().presences, info=info)
 
     async def try_lead(self, name: str, *, lease_s: float) -> FileHold | None:
         """Take the lead, or None."""
@@ -133,12 +132,15 @@ class SqliteDriver:
 
     async def scrub(self) -> None:
         """Cut the write-ahead log off, where the pages stand as they were before; readers are waited for a moment."""
+        why = "somebody reads on an old snapshot"
         for _ in range(LOG_TRIES_MAX):
-            with contextlib.suppress(sqlite3.Error, StoreError):
+            try:
                 if await self.run_task(lambda runner: truncate_log(runner.connection)):
                     return
+            except (sqlite3.Error, StoreError) as error:
+                why = str(error)
             await asyncio.sleep(LOG_TRY_INTERVAL_S)
-        log.warning("erased_content_in_log", path=str(self.path), why="somebody reads on an old snapshot")
+        log.warning("erased_content_in_log", path=str(self.path), why=why)
 
     def committed(self, jobs: list[Job]) -> None:
         """Called by the writer: wake who watches, then answer who wrote."""

@@ -91,14 +91,14 @@ class Holds:
         """How whoever leads is doing."""
         return self._liveness("lead", name)
 
-    def presences(self) -> list[Presence]:
+    def presences(self, *, info: bool = True) -> list[Presence]:
         """All that have a file."""
         found = []
         for path in sorted(self._folder.glob("presence.*")):
             presence_id = path.name.removeprefix("presence.")
-            info = _read_info(path)
-            if info is not None:
-                found.append(Presence(presence_id, info, self._liveness("presence", presence_id)))
+            told = _read_info(path) if info else {}
+            if told is not None:
+                found.append(Presence(presence_id, told, self._liveness("presence", presence_id)))
         return found
 
     async def release(self) -> None:

@@ -8,18 +8,23 @@ many look. A request is remembered with its turn, as of any submit.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cache
 
-from turnwright.journal.budgets import Budget
+from pydantic import TypeAdapter
+
 from turnwright.journal.canonical import encode
+from turnwright.journal.codec import is_newer, problem
 from turnwright.journal.commands import Receipt, Rejection, Submit, TakeIn
 from turnwright.journal.control import ThreadControl
 from turnwright.journal.decide import decide
 from turnwright.journal.decide.context import UNKNOWN_SESSION
+from turnwright.journal.edge import storable
 from turnwright.journal.errors import StoreError
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey, tenant_prefix
-from turnwright.journal.messages import Media, Message, media_of
+from turnwright.journal.ids import turn_id as turn_of
+from turnwright.journal.messages import Media, media_of
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.appending import check_media
 from turnwright.journal.transact.commands import Undo, carry_out, lock_for
@@ -33,6 +38,10 @@ from turnwright.journal.why import Scene
 
 TOPIC = "inbox"
 FOR_EVER = frozenset({"unknown_session", "session_closed", "thread_closed"})
+_FIELDS = frozenset(field.name for field in fields(TakeIn))
+_DELETE = "delete its row from the table `inbox` and submit anew"
+_NEWER = "an enlisted request is of a newer version; upgrade this process"
+UNNAMED = "a row of the table `inbox` names no thread; delete it"
 
 
 class EnlistedFirst(Exception):
@@ -48,10 +57,15 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class InboxPage:
-    """Threads that something was enlisted for. `after`: where the next page begins; None when there is no more."""
+    """Threads that something was enlisted for. `after`: where the next page begins; None when there is no more.
+
+    `places` are the first rows of each, `unnamed` is what stands in rows where a thread should: nobody takes these in.
+    """
 
     keys: tuple[ThreadKey, ...]
     after: int | None
+    places: tuple[int, ...] = ()
+    unnamed: tuple[str, ...] = ()
 
 
 # -- before the caller's commit --------------------------------------------------------------------
@@ -99,17 +113,25 @@ def receipt_of(command: Submit, known: bytes | None) -> Receipt:
 
 
 def _command_of(body: bytes) -> TakeIn:
-    said = json.loads(body)
-    budget = said.get("budget")
+    """What a row asks for. Applications may write to the inbox, so it may hold anything.
+
+    Raises:
+        StoreError: it is of a newer version, or none of ours.
+    """
     try:
-        return TakeIn(
-            **said
-            | {"input": Message.model_validate(said["input"])}
-            | {"budget": None if budget is None else Budget.model_validate(budget)}
-        )
-    except (TypeError, ValueError) as error:  # a field this version does not know
-        request = said.get("request_id")
-        raise StoreError(f"the enlisted request {request!r} is of a newer version; upgrade this process") from error
+        command, said = storable(_requests().validate_json(body)), json.loads(body).keys()
+    except (ValueError, TypeError, RecursionError) as error:
+        if is_newer(error):
+            raise StoreError(_NEWER) from error
+        raise StoreError(f"an enlisted request cannot be read ({problem(error)}); {_DELETE}") from error
+    if said - _FIELDS:
+        raise StoreError(_NEWER)
+    return command
+
+
+@cache
+def _requests() -> TypeAdapter[TakeIn]:
+    return TypeAdapter(TakeIn)
 
 
 # -- after it --------------------------------------------------------------------------------------
@@ -118,8 +140,22 @@ def _command_of(body: bytes) -> TakeIn:
 def find_inbox(after: int, limit: int) -> Script[InboxPage]:
     """A page of the inbox: the threads of its rows, by the first of each."""
     found = yield from rows("enlisted_page", after, limit)
-    keys = dict.fromkeys(row[1] for row in found)
-    return InboxPage(tuple(map(ThreadKey.parse, keys)), found[-1][0] if len(found) == limit else None)
+    places: dict[str, int] = {}
+    for place, spelled in found:
+        places.setdefault(spelled, place)
+    keys = {spelled: _key_of(spelled) for spelled in places}
+    named = {key: places[spelled] for spelled, key in keys.items() if key is not None}
+    unnamed = tuple(spelled for spelled, key in keys.items() if key is None)
+    return InboxPage(tuple(named), found[-1][0] if len(found) == limit else None, tuple(named.values()), unnamed)
+
+
+def _key_of(spelled: str) -> ThreadKey | None:
+    """The thread that a row is for; None: it names none, and one such row must not hold up all the others."""
+    try:
+        key = ThreadKey.parse(spelled).checked()
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return key if key.canonical == spelled else None
 
 
 def after_enlisted(key: ThreadKey) -> Script[None]:
@@ -137,12 +173,12 @@ def take_first(key: ThreadKey, terms: Terms) -> Script[Taken | None]:
 
     Raises:
         Undo: the session was deleted this very moment; look again.
-        StoreError: the row is of a newer version, and waits for a process of that.
+        StoreError: the row is of a newer version, and waits for a process of that, or none of ours.
     """
     found = yield from first("first_enlisted", key.canonical)
     if found is None:
         return None
-    command = _command_of(bytes(found[1]))
+    command = _own(key, _command_of(bytes(found[1])))
     try:
         locked = yield from lock_for(key, command)
     except Undo:
@@ -155,6 +191,13 @@ def take_first(key: ThreadKey, terms: Terms) -> Script[Taken | None]:
     command = yield from _without_gone_media(locked.session.id, command)
     done = yield from carry_out(locked, command, terms)
     return Taken(done.receipt)
+
+
+def _own(key: ThreadKey, command: TakeIn) -> TakeIn:
+    """The command, if its turn is the one that its thread and request make: another thread's would be written over."""
+    if command.turn_id != turn_of(key, command.request_id):
+        raise StoreError(f"the enlisted request {command.request_id!r} names the turn of another one; {_DELETE}")
+    return command
 
 
 def _without_gone_media(session_id: int, command: TakeIn) -> Script[TakeIn]:
@@ -191,7 +234,7 @@ def read_enlisted_page(key: ThreadKey, turn_id: str, after_seq: int) -> Script[T
 def find_enlisted_named(tenant: str, beginning: str, limit: int) -> Script[tuple[tuple[str, ThreadKey], ...]]:
     """Turns of a tenant that wait to be taken in and whose id begins so, with their threads."""
     found = yield from rows("enlisted_named", beginning, f"{beginning}g", tenant_prefix(tenant), limit)
-    return tuple((row[0], ThreadKey.parse(row[1])) for row in found)
+    return tuple((turn, key) for turn, spelled in found if (key := _key_of(spelled)) is not None)
 
 
 def _find(key: ThreadKey, turn_id: str) -> Script[TurnStatus | None]:

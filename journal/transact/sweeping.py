@@ -16,6 +16,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import UNREADABLE
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.plan import RESERVED_WAIT_US
 from turnwright.journal.script import Liveness, Row, Script, Touch, batch, find_dead, first, rows
 from turnwright.journal.stalls import Carried, Stalled, Verdict, backoff_us, examine, head_turn
 from turnwright.journal.transact.rows import clock, misplaced, read_control, read_row
@@ -48,7 +49,8 @@ class Glance:
 class Suspect:
     """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress.
 
-    `urgent`: a worker has just died, and may have held a task of its workflows.
+    `urgent`: a worker has just died, and may have held a task of its workflows. `orphans`: nonces of the attempts that
+    died with their worker.
     """
 
     key: ThreadKey
@@ -60,6 +62,7 @@ class Suspect:
     why: Why
     counted: bool = True
     urgent: bool = False
+    orphans: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,14 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one look found. `after`: where the next page begins; None when there is no more."""
+    """What one look found. `after`: where the next page begins, and behind which thread; None when there is no more."""
 
     now_us: int
     suspects: tuple[Suspect, ...] = ()
     carried: tuple[tuple[int, int, int], ...] = ()
     broken: tuple[Broken, ...] = ()
     after: int | None = None
+    after_thread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,33 +115,50 @@ def find_stalled(after: int, glance: Glance, terms: Terms) -> Script[Page]:
     """A page of threads with work, by id, judged."""
     now_us = yield from clock()
     before_us = now_us if glance.urgent else now_us - glance.stall_us
-    any_hint = int(glance.urgent or glance.afresh)
-    found = yield from rows("stalled_threads", after, now_us, before_us, any_hint, glance.limit)
+    any_hint, any_wait = int(glance.urgent or glance.afresh), int(glance.urgent)
+    bounds = (after, now_us, before_us, any_hint, glance.limit, any_wait, now_us + RESERVED_WAIT_US)
+    found = yield from rows("stalled_threads", *bounds)
     threads, broken = _read_all(found, now_us)
     known = yield from find_dead(frozenset(c.presence for t in threads for c in _claims(t)) - {terms.presence or ""})
     gone = _gone(dict(known), now_us, terms)
     verdicts = [(thread, _judge(thread, gone, glance)) for thread in threads]
     return Page(
         now_us,
-        tuple(_suspect(t, v, glance) for t, v in verdicts if isinstance(v, Stalled) and _matters(t, v, now_us, glance)),
+        tuple(
+            _suspect(t, v, gone, glance)
+            for t, v in verdicts
+            if isinstance(v, Stalled) and _matters(t, v, now_us, glance)
+        ),
         tuple((t.id, t.seq, v.until_us) for t, v in verdicts if isinstance(v, Carried) and not glance.urgent),
         broken,
         found[-1][0] if len(found) == glance.limit else None,
     )
 
 
-def find_cancelled(after_session: int, sessions: int, limit: int) -> Script[Page]:
-    """Threads with turns that their session's cancel should have ended, of a page of sessions."""
+def find_cancelled(
+    after_session: int, sessions: int, limit: int, after_thread: int = 0, *, afresh: bool = False
+) -> Script[Page]:
+    """Threads with turns that their session's cancel should have ended, of a page of sessions.
+
+    `afresh`: hints do not count, and a session with many is gone through in pages, from `after_thread` on.
+    """
     now_us = yield from clock()
     page = yield from rows("sessions_with_turns", after_session, sessions)
+    after, next_thread = page[-1][0] if len(page) == sessions else None, 0
     found: list[Row] = []
     for session_id, oldest in page:
         cancelled = yield from first("cancelled_seq", session_id)
         if cancelled is not None and cancelled[0] > oldest:
-            found += yield from rows("doomed_threads", session_id, cancelled[0], now_us, limit)
+            bounds = (session_id, cancelled[0], now_us, limit, after_thread, int(afresh))
+            some = yield from rows("doomed_threads", *bounds)
+            found += some
+            if afresh and len(some) == limit:
+                after, next_thread = session_id - 1, some[-1][0]
+                break
+        after_thread = 0
     threads, broken = _read_all(found, now_us)
     suspects = tuple(thread.suspect("cancelled") for thread in threads)
-    return Page(now_us, suspects, broken=broken, after=page[-1][0] if len(page) == sessions else None)
+    return Page(now_us, suspects, broken=broken, after=after, after_thread=next_thread)
 
 
 def find_unreadable(after: int, limit: int) -> Script[Page]:
@@ -151,7 +172,17 @@ def find_unreadable(after: int, limit: int) -> Script[Page]:
 def find_expired(limit: int) -> Script[Page]:
     """Threads with an open question whose time is up, the longest overdue first."""
     now_us = yield from clock()
-    found = yield from rows("expired_threads", now_us, limit)
+    return _expired(now_us, (yield from rows("expired_threads", now_us, limit)))
+
+
+def find_overdue(after: int, limit: int) -> Script[Page]:
+    """A page of them, by id, whatever hints say."""
+    now_us = yield from clock()
+    found = yield from rows("overdue_threads", now_us, after, limit)
+    return replace(_expired(now_us, found), after=found[-1][0] if len(found) == limit else None)
+
+
+def _expired(now_us: int, found: Iterable[Row]) -> Page:
     threads, broken = _read_all(found, now_us)
     return Page(now_us, tuple(thread.suspect("expired") for thread in threads), broken=broken)
 
@@ -257,5 +288,6 @@ def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> 
     return verdict.due or verdict.soon or not glance.urgent or thread.at_us >= now_us - glance.recent_us
 
 
-def _suspect(thread: _Thread, verdict: Stalled, glance: Glance) -> Suspect:
-    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent)
+def _suspect(thread: _Thread, verdict: Stalled, gone: Facts, glance: Glance) -> Suspect:
+    orphans = tuple(claim.nonce for claim in _claims(thread) if claim.presence in gone.dead)
+    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent, orphans=orphans)

@@ -2,10 +2,13 @@
 and nobody waits for a wrong clock to be overtaken.
 """
 
+import time
+from datetime import datetime
 from pathlib import Path
 
 from tests.faults.harness.clock import WallClock
 from tests.faults.harness.scripts import Step, call, say
+from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
 from turnwright.client import Turn
 
@@ -20,11 +23,13 @@ async def test_workers_whose_clocks_are_ten_minutes_ahead_and_behind_carry_out_e
 ) -> None:
     """Each takes what it gets, and another one goes on with what the one ahead had begun."""
     ahead = await world.start_worker(surroundings=WallClock(tmp_path / "ahead", WRONG_S).surroundings)
+    assert is_wrong_by(WRONG_S, ahead)
     before = await world.submit(*ERRAND, thread="before")
     await world.until_status(before, "completed", deadline_s=SOON_S)
     held = await world.submit(call("look", after="held"), *ERRAND, thread="held")
     await world.until_ledger("effect", "look")
     behind = await world.start_worker(surroundings=WallClock(tmp_path / "behind", -WRONG_S).surroundings)
+    assert is_wrong_by(-WRONG_S, behind)
     ahead.kill()
     world.ledger.open("held")
     after = await world.submit(*ERRAND, thread="after")
@@ -40,15 +45,24 @@ async def test_a_clock_that_is_set_back_in_the_middle_of_a_turn_holds_nothing_up
 ) -> None:
     world = small_world
     clock = WallClock(tmp_path / "clock", 0)
-    await world.start_worker(surroundings=clock.surroundings)
+    worker = await world.start_worker(surroundings=clock.surroundings)
+    assert is_wrong_by(0, worker)
+    await worker.until_logged("sweeper_leads")  # it has seen the time of before
     turn = await world.submit(call("look", after="set back"), *ERRAND)
     await world.until_ledger("effect", "look")
     clock.set(-WRONG_S)
+    await worker.until_logged("store_clock_set_back")
     world.ledger.open("set back")
     await world.until_status(turn, "completed", deadline_s=SOON_S)
     await had_once(world, turn)
     times = [entry.at_us for entry in await world.entries(turn.key)]
     assert times == sorted(times), "a thread's time never goes back"
+
+
+def is_wrong_by(wrong_s: float, worker: Worker) -> bool:
+    """Whether a worker that has just become ready has such a clock, by what it stamps its log with."""
+    stamp = worker.logged("worker_ready")[0]["timestamp"]
+    return abs(datetime.fromisoformat(stamp).timestamp() - time.time() - wrong_s) < WRONG_S / 2
 
 
 async def had_once(world: World, turn: Turn) -> None:

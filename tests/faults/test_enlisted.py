@@ -50,10 +50,18 @@ async def test_workers_killed_while_they_take_it_in_neither_lose_nor_repeat_it(w
     assert (await world.types(turn)).count("turn.queued") == 1
 
 
-async def test_recovery_by_hand_takes_it_in_while_no_worker_lives(world: World, caller: Caller) -> None:
+async def test_recovery_by_hand_takes_it_in_while_no_worker_lives_and_says_what_it_could_not(
+    world: World, caller: Caller
+) -> None:
     async with caller.transaction():
         turn = await world.thread().submit(task(say("refunded")), connection=caller)
     code, told = await recover(world)
     assert (code, told[-1]["taken_in"]) == (0, 1)
     await world.until_status(turn, "queued")
-    assert (await recover(world))[1][-1]["taken_in"] == 0
+    async with caller.transaction():
+        await world.thread().submit(task(say("again")), connection=caller)
+    schema = world.journal_url.rpartition("schema=")[2]
+    await caller.execute(f'UPDATE "{schema}".inbox SET body = $1', b"{")
+    code, told = await recover(world)
+    assert (code, told[0]["not_taken_in"]) == (1, turn.key.canonical)
+    assert (told[-1]["taken_in"], told[-1]["left"]) == (0, 1)

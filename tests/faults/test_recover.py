@@ -27,11 +27,12 @@ async def test_a_turn_whose_workflow_was_terminated_is_told_of_and_brought_back_
     assert (code, case["turn"], case["found"], case["done"]) == (0, turn.id, "stalled", [])
     assert case["temporal"]["turn"] == "gone"
     assert "make the model call of step 2" in case["why"]
-    assert total == {"found": 1, "recovered": 0, "unreadable": 0, "taken_in": 0, "erased": 0}
+    assert total == {"found": 1, "recovered": 0, "left": 0, "unreadable": 0, "taken_in": 0, "erased": 0}
     code, (case, total) = await recover(world)
     assert (code, case["done"], total["recovered"]) == (0, ["turn_restarted", "woken"], 1)
     await world.until_status(turn, "completed")
-    assert await recover(world) == (0, [{"found": 0, "recovered": 0, "unreadable": 0, "taken_in": 0, "erased": 0}])
+    nothing = {"found": 0, "recovered": 0, "left": 0, "unreadable": 0, "taken_in": 0, "erased": 0}
+    assert await recover(world) == (0, [nothing])
 
 
 async def test_a_journal_that_workers_serve_gets_no_new_id(small_world: World) -> None:

@@ -1,7 +1,8 @@
 """Who may import whom, as a table over roles; a role that is absent from a row is refused.
 
 `journal.pure` is what workflow code may load: it must stay free of I/O, so it never reaches the stores.
-`workflows.shared` is what travels between a workflow and the others: ids, payload types, and how one is woken.
+`workflows.shared` is what others need of them: ids, payload types, search attributes, how one is woken, and which
+Temporal it is.
 """
 
 import ast

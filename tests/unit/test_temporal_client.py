@@ -1,9 +1,13 @@
+import json
 from pathlib import Path
 
 import pytest
+import typer
 from temporalio.service import TLSConfig
 
+from turnwright.client.cli.screen import Screen
 from turnwright.worker import loopback
+from turnwright.worker.commands.ending import told
 from turnwright.worker.settings import Settings, SettingsError
 from turnwright.worker.temporal_client import connect, read_connection
 from turnwright.workflows.engine import TemporalUnreachable
@@ -83,3 +87,12 @@ async def test_a_client_says_at_once_that_temporal_is_down_unless_it_is_lazy() -
         await connect(settings)
     client = await connect(settings, lazy=True)
     assert client.namespace == "default"
+
+
+async def test_a_command_that_needs_temporal_says_that_it_is_down_and_not_that_the_system_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = Settings.load(temporal_address=f"127.0.0.1:{loopback.find_free()}", temporal_environment=False)
+    with pytest.raises(typer.Exit), told(Screen(as_json=True)):
+        await connect(settings)
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "temporal"

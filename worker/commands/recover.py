@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from turnwright.client.cli.options import Json
-from turnwright.client.cli.running import REFUSED
+from turnwright.client.cli.running import REFUSED, UNAVAILABLE
 from turnwright.client.cli.screen import Screen
 from turnwright.client.opening import open_journal
 from turnwright.journal.counted import counted
@@ -20,11 +21,12 @@ from turnwright.worker.commands.ending import told
 from turnwright.worker.invocation import Invocation, with_dev_address
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
+from turnwright.worker.terms import terms_of
 
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-    from turnwright.worker.recovery import Case
+    from turnwright.worker.recovery import Case, Recovery, Revived
     from turnwright.worker.rousing import TemporalRouser
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
@@ -76,8 +78,8 @@ class _Recover:
 
     async def renewed(self, journal: Journal) -> int:
         """A new incarnation, then recovery under its id."""
-        from turnwright.worker.incarnation import begin_incarnation, check_unserved  # noqa: PLC0415
-        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415
+        from turnwright.worker.incarnation import begin_incarnation, check_unserved  # noqa: PLC0415 - loads the SDK
+        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415 - loads the SDK
 
         if self._dry_run:
             journal_id = await check_unserved(journal)
@@ -95,44 +97,69 @@ class _Recover:
 
     async def recovered(self, journal: Journal) -> int:
         """Tell of each thread that nobody carries on, and bring it back unless it is a dry run."""
-        from turnwright.worker.recovery import Recovery  # noqa: PLC0415
+        from turnwright.worker.recovery import Recovery  # noqa: PLC0415 - loads the SDK
 
+        journal.terms = terms_of(self._settings)
         rouser = await self._rouser(journal)
+        totals = _Totals()
         if rouser is not None:
-            await self._end_earlier(rouser.waker.client, journal)
+            totals.left += not await self._end_earlier(rouser.waker.client, journal)
         recovery = Recovery(journal, rouser, self._settings.stall_s)
-        taken_in = 0 if self._dry_run else await recovery.take_in()
-        found = broken = 0
+        if not self._dry_run:
+            await self._take_in(recovery, totals)
         async for case in recovery.find():
-            if isinstance(case, Broken):
-                broken += 1
-                self._screen.show(
-                    {"unreadable": case.key, "error": case.error}, f"unreadable: {case.key}: {case.error}"
-                )
-                continue
-            found += 1
-            done = () if self._dry_run else await recovery.recover(case)
-            self._screen.show(_told(case, done), _line(case, done))
-        erased = 0 if self._dry_run else await recovery.finish_deletions()
-        self._sum_up(found, broken, {"taken_in": taken_in, "erased": erased})
-        return REFUSED if broken else 0
+            await self._bring_back(recovery, case, totals)
+        totals.erased = 0 if self._dry_run else await recovery.finish_deletions()
+        self._sum_up(totals)
+        if recovery.away is not None and not self._dry_run:
+            self._screen.note(f"Temporal does not answer any more: {recovery.away}")
+            return UNAVAILABLE
+        return REFUSED if totals.unreadable or totals.left else 0
 
-    async def _end_earlier(self, client: Client, journal: Journal) -> None:
-        from turnwright.worker.incarnation import check_engine, end_earlier  # noqa: PLC0415
+    async def _take_in(self, recovery: Recovery, totals: _Totals) -> None:
+        taken = await recovery.take_in()
+        totals.taken_in = taken.threads
+        totals.left += len(taken.left)
+        for thread, error in taken.left.items():
+            self._screen.show({"not_taken_in": thread, "error": error}, f"not taken in: {thread}: {error}")
+
+    async def _bring_back(self, recovery: Recovery, case: Case | Broken, totals: _Totals) -> None:
+        if isinstance(case, Broken):
+            totals.unreadable += 1
+            self._screen.show({"unreadable": case.key, "error": case.error}, f"unreadable: {case.key}: {case.error}")
+            return
+        totals.found += 1
+        if self._dry_run:
+            self._screen.show(_told(case), _line(case))
+            return
+        revived = await recovery.recover(case)
+        totals.left += revived.error is not None
+        totals.recovered += revived.error is None
+        self._screen.show(_told(case, revived), _line(case, revived))
+
+    async def _end_earlier(self, client: Client, journal: Journal) -> bool:
+        """Whether what Temporal holds of earlier ids is ended; it may answer everything but what it holds."""
+        from turnwright.worker.incarnation import check_engine, end_earlier  # noqa: PLC0415 - loads the SDK
+        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415 - loads the SDK
 
         engine = await check_engine(client, journal)
-        ended = 0 if self._dry_run else await end_earlier(client, engine, journal.driver)
+        try:
+            ended = 0 if self._dry_run else await end_earlier(client, engine, journal.driver)
+        except TemporalUnreachable as error:
+            self._screen.note(f"{error}; {_STAYS}")
+            return False
         if ended:
             told = f"workflows of the journal's earlier ids ended in Temporal: {ended:,}"
             self._screen.show({"workflows_ended": ended}, told)
+        return True
 
     async def _rouser(self, journal: Journal) -> TemporalRouser | None:
         """A dry run tells what it can without Temporal."""
-        from turnwright.worker.rousing import TemporalRouser  # noqa: PLC0415
-        from turnwright.worker.temporal_client import connect  # noqa: PLC0415
-        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415
-        from turnwright.workflows.ids import default_task_queue  # noqa: PLC0415
-        from turnwright.workflows.waking import Waker  # noqa: PLC0415
+        from turnwright.worker.rousing import TemporalRouser  # noqa: PLC0415 - loads the SDK
+        from turnwright.worker.temporal_client import connect  # noqa: PLC0415 - loads the SDK
+        from turnwright.workflows.engine import TemporalUnreachable  # noqa: PLC0415 - loads the SDK
+        from turnwright.workflows.ids import default_task_queue  # noqa: PLC0415 - loads the SDK
+        from turnwright.workflows.waking import Waker  # noqa: PLC0415 - loads the SDK
 
         try:
             client = await connect(self._settings)
@@ -145,18 +172,31 @@ class _Recover:
         queue = self._settings.task_queue or default_task_queue(journal_id)
         return TemporalRouser(Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s))
 
-    def _sum_up(self, found: int, broken: int, beside: dict[str, int]) -> None:
+    def _sum_up(self, totals: _Totals) -> None:
         verb = "would be brought back" if self._dry_run else "brought back"
-        told = f"{counted(found, 'thread')} {verb}" if found else "every thread with work is carried on"
-        told += f"; {broken:,} cannot be read (see `turnwright journal verify`)" if broken else ""
-        for what, count in beside.items():
-            noun, rest = _BESIDE[what]
-            told += f"; {counted(count, noun)} {rest}" if count else ""
-        totals = {"found": found, "recovered": 0 if self._dry_run else found, "unreadable": broken}
-        self._screen.show(totals | beside, told)
+        count = totals.found if self._dry_run else totals.recovered
+        told = f"{counted(count, 'thread')} {verb}" if totals.found else "every thread with work is carried on"
+        told += f"; {totals.left:,} left undone (see above)" if totals.left else ""
+        told += f"; {totals.unreadable:,} cannot be read (see `turnwright journal verify`)" if totals.unreadable else ""
+        for what, (noun, rest) in _BESIDE.items():
+            number = getattr(totals, what)
+            told += f"; {counted(number, noun)} {rest}" if number else ""
+        self._screen.show(asdict(totals), told)
 
 
-def _told(case: Case, done: Sequence[str]) -> dict[str, object]:
+@dataclass(slots=True)
+class _Totals:
+    """`left`: what something stood against, so that it is to be done another time."""
+
+    found: int = 0
+    recovered: int = 0
+    left: int = 0
+    unreadable: int = 0
+    taken_in: int = 0
+    erased: int = 0
+
+
+def _told(case: Case, revived: Revived | None = None) -> dict[str, object]:
     suspect = case.suspect
     return {
         "thread": suspect.key.canonical,
@@ -165,13 +205,18 @@ def _told(case: Case, done: Sequence[str]) -> dict[str, object]:
         "reason": case.reason,
         "why": case.why,
         "temporal": case.temporal,
-        "done": list(done),
+        "done": [] if revived is None else list(revived.steps),
+        "error": None if revived is None else revived.error,
     }
 
 
-def _line(case: Case, done: Sequence[str]) -> str:
+def _line(case: Case, revived: Revived | None = None) -> str:
     key = case.suspect.key
     temporal = "not asked" if case.temporal is None else ", ".join(f"{n} {_SAID[c]}" for n, c in case.temporal.items())
     turn = f" {case.suspect.turn_id}" if case.suspect.turn_id else ""
     told = f"{key.session} {key.agent}/{key.thread}{turn}: {case.reason}. {case.why} Temporal: {temporal}."
-    return f"{told} Done: {', '.join(_DONE[step] for step in done)}." if done else told
+    if revived is None:
+        return told
+    if revived.error is not None:
+        return f"{told} Not brought back: {revived.error}."
+    return f"{told} Done: {', '.join(_DONE[step] for step in revived.steps)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from functools import partial
 
 import pytest
 import pytest_asyncio
@@ -39,8 +40,8 @@ async def stage(sqlite_url: str, browser: Browser) -> AsyncIterator[Stage]:
         stack.push_async_callback(driver.stop)
         await driver.migrate()
         await driver.hold_presence(PRESENCE, {"label": "shop-worker", "pid": 4711, "agents": [AGENT]}, lease_s=600)
-        await driver.write(lambda: begin_serving(PRESENCE, "cluster/namespace"))
         journal = Journal(driver, Terms(presence=PRESENCE))
+        await driver.write(partial(begin_serving, PRESENCE, "cluster/namespace", await journal.journal_id()))
         hands, asking = Hands(journal, PRESENCE), Hands(journal, PRESENCE, PermissionState())
         connecting = Client.connect(journal_url=sqlite_url, tenant="acme", temporal_address=NOBODY_THERE)
         stage = Stage(driver, sqlite_url, await stack.enter_async_context(connecting), hands, asking, browser)

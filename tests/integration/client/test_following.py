@@ -6,11 +6,15 @@ from functools import partial
 import pytest
 
 from tests.integration.client.hands import AGENT, Hands
-from turnwright.client import Session, TurnCancelled
+from tests.integration.worker.conftest import run_sql
+from turnwright.client import Session, Turn, TurnCancelled
 from turnwright.client.cli import watching
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.driver import Driver
+from turnwright.journal.errors import JournalError
+from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import begin_serving
+from turnwright.journal.why import Why
 
 
 class Overheard(Screen):
@@ -48,7 +52,7 @@ async def test_a_follower_is_told_that_no_worker_is_there_and_what_it_waits_for_
     assert "The turn is saved" in told
     stranger = await driver.hold_presence("w-stranger", {"agents": ["other"]}, lease_s=60)
     await screen.hear("Workers live, but none can start it: they wait for Temporal")
-    await driver.write(partial(begin_serving, stranger.name, "cluster/namespace"))
+    await driver.write(partial(begin_serving, stranger.name, "cluster/namespace", await Journal(driver).journal_id()))
     await screen.hear("No live worker knows the agent echo")
     await stranger.release()
     await turn.pause(reason="lunch")
@@ -67,3 +71,26 @@ async def test_a_follower_of_a_turn_that_is_served_hears_its_entries_only(
     await hands.finish(turn)
     await following
     assert not [note for note in screen.notes if "The turn is saved" in note]
+
+
+async def test_a_follower_is_told_what_is_waited_for_once_an_error_has_passed(
+    session: Session, screen: Overheard, journal_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed, look = asyncio.Event(), Turn.why
+
+    async def why(turn: Turn) -> Why:
+        try:
+            return await look(turn)
+        except JournalError:
+            failed.set()
+            raise
+
+    monkeypatch.setattr(Turn, "why", why)
+    turn = await session.submit("one", agent=AGENT)
+    await run_sql(journal_url, "UPDATE sessions SET reducer_version = reducer_version + 1")
+    following = asyncio.create_task(watching.follow(turn, screen, None))
+    await failed.wait()
+    await run_sql(journal_url, "UPDATE sessions SET reducer_version = reducer_version - 1")
+    await screen.hear("No worker is alive to start it")
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)

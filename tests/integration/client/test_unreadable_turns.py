@@ -56,3 +56,14 @@ async def test_recovery_says_of_a_turn_on_a_damaged_thread_why_nobody_carries_it
     [case] = [found async for found in Recovery(Journal(hands.journal.driver), None, stall_s=0).find()]
     assert isinstance(case, Case)
     assert "its thread cannot be read" in case.why
+
+
+async def test_a_turn_behind_an_entry_of_a_newer_version_says_so(run: Run, turn: Turn, sql: Sql) -> None:
+    await sql(
+        "UPDATE entries SET version = 99 WHERE seq = 1 AND thread_id = (SELECT id FROM threads WHERE thread = 'main')"
+    )
+    await sql(A_MINUTE_AGO)
+    [why] = lines(await run("turn", "why", turn.id, "--json"))
+    assert why["code"] == "unreadable"
+    assert "version 99" in why["text"]
+    assert "run a worker of the version that wrote it" in shown(await run("turn", "show", turn.id))

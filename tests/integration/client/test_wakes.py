@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from temporalio.client import Client as TemporalClient
@@ -11,14 +12,14 @@ from temporalio.service import RPCError
 
 from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT
-from turnwright.client import Budget, Client, ClientSettings
+from turnwright.client import Budget, Client, ClientSettings, wakes
 from turnwright.journal.driver import Driver
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.serving import begin_serving
+from turnwright.journal.transact.serving import begin_serving, renew
 from turnwright.worker import loopback
 from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.engine import identify
-from turnwright.workflows.ids import session_workflow_id, thread_workflow_id
+from turnwright.workflows.ids import default_task_queue, session_workflow_id, thread_workflow_id
 
 pytestmark = pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)  # no store has a part in this
 
@@ -111,16 +112,56 @@ async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wak
     await session.create()
     await client.flush(30)
     worker = await driver.hold_presence("w-1", {}, lease_s=60)
+    journal_id = await Journal(driver).journal_id()
     try:
-        await driver.write(partial(begin_serving, worker.name, "another/namespace"))
+        await driver.write(partial(begin_serving, worker.name, "another/namespace", journal_id))
         turn = await session.submit("one", agent=AGENT)
         assert "another Temporal" in (await client.flush(30) or "")
-        thread = temporal.get_workflow_handle(thread_workflow_id(await Journal(driver).journal_id(), turn.key))
+        thread = temporal.get_workflow_handle(thread_workflow_id(journal_id, turn.key))
         with pytest.raises(RPCError):
             await thread.describe()
-        await driver.write(partial(begin_serving, worker.name, await identify(temporal)))
+        await driver.write(partial(begin_serving, worker.name, await identify(temporal), journal_id))
         await turn.pause()
         assert await client.flush(30) is None
         assert await signals(thread) == ["wake"]
     finally:
         await worker.release()
+
+
+async def test_a_client_wakes_what_it_commits_under_the_id_that_the_journal_has_by_then(
+    driver: Driver, connect: Connect, server: TemporalServer
+) -> None:
+    await server.start()
+    temporal = await server.connect()
+    client = await connect(temporal_address=server.address)
+    session = client.session("ann", "s")
+    await session.create()
+    first, earlier = await session.submit("one", agent=AGENT), await Journal(driver).journal_id()
+    assert await client.flush(30) is None
+    await driver.write(partial(renew, "anew"))
+    await session.submit("two", agent=AGENT)
+    assert await client.flush(30) is None
+    under_each = [
+        temporal.get_workflow_handle(thread_workflow_id(journal_id, first.key)) for journal_id in (earlier, "anew")
+    ]
+    assert [await signals(handle) for handle in under_each] == [["wake"], ["wake"]]
+    assert (await under_each[1].describe()).task_queue == default_task_queue("anew")
+
+
+async def test_a_flush_waits_no_longer_than_it_is_told_for_what_sends_wake_ups_to_be_loaded(
+    connect: Connect, server: TemporalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    source = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists():\n    time.sleep(0.01)\n"
+    (tmp_path / "slow_to_load.py").write_text(source, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(wakes, "ENGINE", "slow_to_load")
+    client = await connect(temporal_address=server.address)
+    session = client.session("ann", "s")
+    try:
+        await session.create()
+        await session.submit("one", agent=AGENT)
+        async with asyncio.timeout(10):
+            assert await client.flush(0.05) == "no answer in 0.05 s"
+    finally:
+        gate.touch()

@@ -15,6 +15,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, Usage
+from turnwright.journal.plan import RUNS_WITHOUT_PROGRESS_MAX
 from turnwright.journal.stalls import Carried, examine, has_work
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import see_turn
@@ -22,6 +23,7 @@ from turnwright.journal.store_verify import rebuild, verify
 from turnwright.journal.transact.sweeping import NOT_KNOWN, Glance, find_expired, find_stalled
 from turnwright.journal.transact.thread_script import Outcome, Terms
 from turnwright.journal.why import why
+from turnwright.worker.recovery import Case, Recovery
 
 SIDE = ThreadKey("t", None, "agent", "s", "side")
 MARK = "SELECT tokens FROM spent ORDER BY thread_id"
@@ -147,7 +149,8 @@ async def test_a_reservation_given_back_has_the_thread_looked_at_that_waited_for
     seen = await look(played, side, side_epoch, SIDE)
     assert seen == (["interaction.requested", "turn.waiting"] if asks else [])
     assert await overdue(played) == []
-    assert (await claim_model(played, SIDE, side, side_epoch, 1)).rejection is None or asks
+    refused = (await claim_model(played, SIDE, side, side_epoch, 1)).rejection is not None
+    assert refused is asks
     assert await proven(played.journal)
 
 
@@ -175,6 +178,27 @@ async def test_who_waits_for_a_reservation_is_no_stall_until_nobody_looks_any_mo
     assert await stalled() == []
     await sql("UPDATE spent SET waits_us = 1 WHERE waits_us > 0")
     assert await stalled() == [SIDE]
+
+
+async def test_recovery_by_hand_leaves_who_waits_for_a_reservation_alone(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]], sql: Sql
+) -> None:
+    assert [case async for case in Recovery(played.journal, None, stall_s=0).find()] == []
+    await sql("UPDATE spent SET waits_us = waits_us * 2 WHERE waits_us > 0")  # the store's clock was set back
+    [case] = [case async for case in Recovery(played.journal, None, stall_s=0).find()]
+    assert isinstance(case, Case)
+    assert case.suspect.key == SIDE
+
+
+async def test_runs_that_find_a_reservation_in_their_way_are_no_sign_of_trouble(
+    played: Played, held_up: tuple[tuple[str, int], tuple[str, int]]
+) -> None:
+    (main, epoch), (side, side_epoch) = held_up
+    for _ in range(RUNS_WITHOUT_PROGRESS_MAX + 1):
+        side_epoch = await played.claim(side, SIDE)
+    await played.answer(main, epoch, Text(text="done"), usage=Usage(requests=1, output_tokens=1))
+    assert (await claim_model(played, SIDE, side, side_epoch, 10)).rejection is None
+    assert await proven(played.journal)
 
 
 @pytest.mark.parametrize("bounds", [{"tokens": 5_000}, {}])

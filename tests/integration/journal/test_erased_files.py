@@ -62,7 +62,8 @@ async def test_who_reads_on_an_old_snapshot_holds_no_erasing_up_and_is_told_of(p
     reading.execute("SELECT count(*) FROM entries").fetchone()
     with capture_logs() as logs:
         await played.execute(KEY, EraseEntry(request_id="erase", seq=1))
-    assert "erased_content_in_log" in [line["event"] for line in logs]
+    told = [line["why"] for line in logs if line["event"] == "erased_content_in_log"]
+    assert told == ["somebody reads on an old snapshot"]
     reading.close()
     await played.execute(KEY, EraseEntry(request_id="again", seq=1))
     assert files_with(tmp_path, WORD) == []

@@ -60,6 +60,7 @@ async def test_all_presences_are_listed_with_their_info(driver: Driver, other: D
     await other.hold_presence("p2", {"host": "b"}, lease_s=LONG_S)
     found = {one.presence_id: (one.info, one.liveness.state) for one in await driver.presences()}
     assert found == {"p1": ({"host": "a", "pid": 1}, "alive"), "p2": ({"host": "b"}, "alive")}
+    assert [(one.presence_id, one.info) for one in await driver.presences(info=False)] == [("p1", {}), ("p2", {})]
 
 
 async def test_a_killed_process_is_dead_at_once_whatever_its_lease(driver: Driver, spawn: Spawn) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from tests.integration.worker.conftest import Seeds, Sql, until
 from turnwright.journal.commands import CreateSession, Submit
@@ -27,16 +28,18 @@ Start = Callable[..., Awaitable[Inbox]]
 
 
 class Woken:
-    """Writes down who was woken; `away`: as if Temporal did not answer."""
+    """Writes down who was woken; `away`: as if Temporal did not answer, `silent`: as if it were never to."""
 
     def __init__(self) -> None:
         self.threads: list[str] = []
-        self.away = False
+        self.away = self.silent = False
 
     async def wake(self, key: ThreadKey) -> None:
         self.threads.append(key.thread)
         if self.away:
             raise ConnectionError("nobody answers")
+        if self.silent:
+            await asyncio.Event().wait()
 
 
 @pytest.fixture
@@ -152,3 +155,77 @@ async def test_one_looks_and_when_it_stops_another(
     await enlist_some("b", "one")
     await until(lambda: woken.threads == ["a", "b"])
     await until(lambda: second.lead.held)
+
+
+INTO_INBOX = """
+    INSERT INTO inbox (thread_key, key_digest, session_key, turn_id, request_id, body, enlisted_us)
+    VALUES ($1, sha256(convert_to($1, 'UTF8')), '', $2, 'r', $3, 0)
+"""
+NO_KEYS = ["", "{", "7", "[]", '["t"]', '["t",null,"agent","s",5]', '["t", null, "agent", "s", "a"]', "[" * 10_000]
+NO_REQUESTS = [
+    b"",
+    b"\xff",
+    b"null",
+    b"[]",
+    b'"text"',
+    b"{}",
+    b"[" * 100_000,
+    b'{"request_id":"r","turn_id":"TURN"}',
+    b'{"request_id":5,"turn_id":"TURN","input":{"role":"user","blocks":[]}}',
+    b'{"request_id":"r","turn_id":"TURN","input":{"role":"user","blocks":"x"}}',
+    b'{"request_id":"r","turn_id":"TURN","input":{"role":"user","blocks":[]},"budget":7}',
+    b'{"request_id":"r","turn_id":"another\'s","input":{"role":"user","blocks":[{"type":"text","text":"hi"}]}}',
+]
+
+
+async def test_a_row_that_names_no_thread_holds_nobody_up(
+    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql
+) -> None:
+    for spelled in NO_KEYS:
+        await sql(INTO_INBOX, spelled, "t-1", b"{}")
+    await enlist_some("b", "one")
+    with capture_logs() as logs:
+        await start()
+        await until(lambda: woken.threads == ["b"])
+    told = [line["thread"] for line in logs if line["event"] == "enlisted_not_taken"]
+    assert told == [spelled[:200] for spelled in NO_KEYS]
+
+
+async def test_a_row_that_is_no_request_holds_up_neither_others_nor_commands_to_its_thread(
+    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql, seeds: Seeds
+) -> None:
+    keys = [ThreadKey("t", None, "agent", "s", f"a{n}") for n in range(len(NO_REQUESTS))]
+    for key, body in zip(keys, NO_REQUESTS, strict=True):
+        own = body.replace(b"TURN", turn_id(key, "r").encode())
+        await sql(INTO_INBOX, key.canonical, f"t-{key.thread}", own)
+    await enlist_some("b", "one")
+    await start()
+    await until(lambda: woken.threads == ["b"])
+    for key in keys:
+        await seeds.submit(key, "now")
+    assert await sql("SELECT turn_id FROM inbox ORDER BY id") == [(f"t-{key.thread}",) for key in keys]
+
+
+async def test_a_thread_is_woken_for_what_was_taken_in_before_a_row_that_cannot_be(
+    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql
+) -> None:
+    await enlist_some("a", "fine", "broken")
+    await sql("UPDATE inbox SET body = $1 WHERE request_id = 'broken'", b"{")
+    await start(SOON_S)
+    await until(lambda: woken.threads == ["a"])
+    assert await sql("SELECT count(*) FROM turns") == [(1,)]
+
+
+async def test_a_temporal_that_is_silent_is_not_waited_for_again_and_again(
+    start: Start, woken: Woken, enlist_some: Enlist, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turnwright.worker.inbox.WAKE_TIMEOUT_S", SOON_S)
+    monkeypatch.setattr("turnwright.worker.inbox.SILENT_PAUSE_S", NEVER_S)
+    woken.silent = True
+    await start()
+    for count, thread in enumerate(("a", "b", "c"), start=1):
+        await enlist_some(thread, "one")
+        async with asyncio.timeout(20):
+            while await sql("SELECT count(*) FROM turns") != [(count,)]:
+                await asyncio.sleep(0.01)
+    assert woken.threads == ["a"]

@@ -3,6 +3,8 @@
 import asyncio
 from functools import partial
 
+import pytest
+
 from tests.integration.worker.conftest import Seeds, Sql
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.commands import (
@@ -40,7 +42,8 @@ from turnwright.journal.transact.sweeping import (
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.transact.turns import project_turns
 from turnwright.journal.turn_status import status_draft
-from turnwright.worker.recovery import Recovery
+from turnwright.worker import recovery
+from turnwright.worker.recovery import Case, Recovery
 
 HINTS = "SELECT wakes, next_check_at_us FROM hints ORDER BY thread_id"
 BACKOFF_IS_OVER = "UPDATE hints SET next_check_at_us = 0"
@@ -319,3 +322,16 @@ async def test_a_question_whose_time_is_up_is_found_though_its_turn_waits(driver
     assert [(suspect.key.thread, suspect.why) for suspect in page.suspects] == [("soon", "expired")]
     await Journal(driver).dispatch(soon)
     assert (await driver.read(partial(find_expired, 10))).suspects == ()
+
+
+async def test_recovery_finds_each_question_whose_time_is_up_whatever_hints_say(
+    driver: Driver, journal: Journal, seeds: Seeds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "PAGE_THREADS_MAX", 2)
+    names = [f"t{n}" for n in range(3)]
+    for name in names:
+        await driver.write(partial(ask, await seeds.started(name), 1))
+    await take(driver, await driver.read(partial(find_expired, 10)))
+    assert (await driver.read(partial(find_expired, 10))).suspects == ()
+    found = [case async for case in Recovery(journal, None, stall_s=60).find()]
+    assert [case.suspect.key.thread for case in found if isinstance(case, Case)] == names

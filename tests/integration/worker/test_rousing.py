@@ -4,8 +4,10 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.worker import Worker
@@ -66,7 +68,8 @@ def turn_of(client: Client) -> WorkflowHandle[object, object]:
 
 @asynccontextmanager
 async def working(client: Client, turn: type) -> AsyncIterator[None]:
-    async with Worker(client, task_queue=QUEUE, workflows=[turn, wedges.Thread]):
+    activities = [wedges.hanging_at_first]
+    async with Worker(client, task_queue=QUEUE, workflows=[turn, wedges.Thread], activities=activities):
         yield
 
 
@@ -194,6 +197,44 @@ async def test_a_turn_on_a_killed_worker_goes_on_without_waiting_for_its_sticky_
             assert await turn_of(client).result() == 2
 
 
+async def test_an_operation_that_died_with_its_worker_is_with_another_and_its_workflow_was_not_asked(
+    client: Client, rouser: TemporalRouser
+) -> None:
+    async with working(client, wedges.Calling):
+        run = await start_turn(client, rouser)
+        activity_id = await id_of_started_activity(client)
+        orphan = replace(suspect(), urgent=True, orphans=(f"{run}/{activity_id}/1",))
+        assert await rouser.rouse(orphan) is None
+        async with asyncio.timeout(DEADLINE_S):
+            assert await turn_of(client).result() == [2, 1]  # the signal is that of its start
+
+
+@pytest.mark.parametrize("nonce", ["{run}/unknown/1", "{other}/{activity}/1", "none", ""])
+async def test_who_has_no_operation_to_hand_on_is_woken(client: Client, rouser: TemporalRouser, nonce: str) -> None:
+    async with working(client, wedges.Calling):
+        run = await start_turn(client, rouser)
+        activity_id = await id_of_started_activity(client)
+        other = "00000000-0000-4000-8000-000000000000"
+        said = nonce.format(run=run, activity=activity_id, other=other)
+        await rouser.rouse(replace(suspect(), urgent=True, orphans=(said,)))
+        again = replace(suspect(wakes=2), urgent=True, orphans=(f"{run}/{activity_id}/1",))
+        await rouser.rouse(again)  # who was handed on and did not move is woken, too
+        await client.get_workflow_handle(turn_of(client).id).signal("done")
+        await rouser.rouse(replace(again, wakes=1))
+        async with asyncio.timeout(DEADLINE_S):
+            assert await turn_of(client).result() == [2, 4]
+
+
+async def id_of_started_activity(client: Client) -> str:
+    """The id of the turn's activity, once a worker has it."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            for pending in (await turn_of(client).describe()).raw_description.pending_activities:
+                if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED:
+                    return str(pending.activity_id)
+            await asyncio.sleep(0.05)
+
+
 async def test_a_server_that_is_down_is_said_to_be_away(server: TemporalServer, rouser: TemporalRouser) -> None:
     await server.stop()
     with pytest.raises(EngineAway):
@@ -212,3 +253,33 @@ async def test_a_missing_namespace_is_said_to_be_away(server: TemporalServer) ->
     client = await Client.connect(server.address, namespace="nowhere", lazy=True)
     with pytest.raises(EngineAway):
         await TemporalRouser(Waker(client, "journal", QUEUE)).rouse(suspect())
+
+
+def of_a_death() -> Suspect:
+    """As a sweeper sees a thread right after a worker died."""
+    return Suspect(KEY, 1, 1, "t-1", epoch=1, wakes=1, why="due", counted=False, urgent=True)
+
+
+async def test_a_task_on_a_killed_worker_s_own_queue_is_taken_off_it_by_the_second_look(
+    server: TemporalServer, client: Client, rouser: TemporalRouser
+) -> None:
+    worker = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, server.address, cwd=ROOT)
+    run = await start_turn(client, rouser)
+    await until_idle(client)
+    worker.kill()
+    await worker.wait()
+    await rouser.waker.nudge_turn(KEY, "t-1")
+    look = await rouser.rouse(of_a_death())
+    assert look is not None
+    await look()
+    assert await run_of(client) != run
+
+
+async def test_a_task_on_the_common_queue_is_left_to_who_has_yet_to_take_it(
+    client: Client, rouser: TemporalRouser
+) -> None:
+    run = await start_turn(client, rouser)
+    look = await rouser.rouse(of_a_death())
+    assert look is not None
+    await look()
+    assert await run_of(client) == run

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from temporalio import workflow
+from temporalio import activity, workflow
 from temporalio.common import RawValue
 
 
@@ -52,6 +52,36 @@ class Starved:
     @workflow.signal(dynamic=True)
     def on_signal(self, name: str, args: Sequence[RawValue]) -> None:
         del name, args
+
+
+@workflow.defn(name="Turn")
+class Calling:
+    """Has an operation carried out, and counts its signals meanwhile; gives what the operation gave, and the count."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    @workflow.run
+    async def run(self, given: RawValue) -> tuple[int, int]:
+        del given
+        attempt: int = await workflow.execute_activity(
+            hanging_at_first, start_to_close_timeout=timedelta(hours=1), heartbeat_timeout=timedelta(hours=1)
+        )
+        return attempt, self._count
+
+    @workflow.signal(dynamic=True)
+    def on_signal(self, name: str, args: Sequence[RawValue]) -> None:
+        del name, args
+        self._count += 1
+
+
+@activity.defn
+async def hanging_at_first() -> int:
+    """As if its worker had died, the first time; then the number of the attempt."""
+    attempt = activity.info().attempt
+    if attempt == 1:
+        await asyncio.Event().wait()
+    return attempt
 
 
 @workflow.defn(name="Turn")

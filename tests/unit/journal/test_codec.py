@@ -13,6 +13,7 @@ from turnwright.journal.entries import (
     Erased,
     InputInjected,
     Payload,
+    TurnCancelled,
     TurnFailed,
     TurnQueued,
     Unreadable,
@@ -47,6 +48,16 @@ def test_a_first_draft_of_turn_failed_is_read_as_the_current_version() -> None:
     assert read("turn.failed", b'{"error":"internal","revision":4}') == TurnFailed(
         code="internal", message="internal", revision=4
     )
+
+
+def test_what_0_1_0_gave_as_the_reason_of_a_cancel_is_what_nobody_knew_of_its_calls() -> None:
+    note = "whether it had its effect is unknown of: charge"
+    body = f'{{"principal":"ann","reason":"{note}","revision":4,"source":"thread"}}'.encode()
+    then = TurnCancelled(source="thread", principal="ann", effects_unknown=note, revision=4)
+    assert read("turn.cancelled", body, 1) == then
+    assert read("turn.cancelled", b'{"revision":4}', 1) == TurnCancelled(revision=4)
+    again = TurnCancelled(reason="too late", effects_unknown=note, revision=4)
+    assert read("turn.cancelled", again.body(), TurnCancelled.VERSION) == again
 
 
 def test_upcasting_does_not_touch_the_body_it_was_given() -> None:

@@ -1,0 +1,2 @@
+-- Rows: name, of everybody who left a trace.
+SELECT name FROM presences WHERE kind = 'presence' ORDER BY name;

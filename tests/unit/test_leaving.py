@@ -1,0 +1,30 @@
+"""How a worker process ends, whatever it does when the signal comes."""
+
+import subprocess
+import sys
+from textwrap import dedent
+
+AMID_A_WRITE = """
+    import io, os, signal, sys
+    from turnwright.worker.leaving import leave_when_asked
+
+    class Reader(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, data):
+            os.kill(os.getpid(), signal.SIGTERM)
+            return len(data)
+
+    leave_when_asked()
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(Reader()))
+    print("hello", flush=True)
+"""
+
+
+def test_a_signal_amid_a_write_to_standard_output_ends_the_process_without_a_word() -> None:
+    """The stream cannot be flushed from within its own write."""
+    done = subprocess.run(
+        (sys.executable, "-c", dedent(AMID_A_WRITE)), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
