@@ -26,7 +26,6 @@ from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 
 T = TypeVar("T")
-_HANDLES = (Client, Session, Thread, Turn)
 
 
 class _Loop:
@@ -46,9 +45,14 @@ class _Loop:
             future.cancel()
             raise
 
+    @property
+    def closed(self) -> bool:
+        """Whether the thread has ended."""
+        return self._loop.is_closed()
+
     def close(self) -> None:
         """End the thread. Harmless twice."""
-        if not self._loop.is_closed():
+        if not self.closed:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
@@ -95,7 +99,23 @@ class Blocking:
             self._loop.run(_end_of(items))
 
     def _wrapped(self, value: Any) -> Any:  # noqa: ANN401 - any result
-        return Blocking(value, self._loop) if isinstance(value, _HANDLES) else value
+        waits = next((waits for handle, waits in _WAITING.items() if isinstance(value, handle)), None)
+        return value if waits is None else waits(value, self._loop)
+
+
+class BlockingSession(Blocking):
+    """A session."""
+
+
+class BlockingThread(Blocking):
+    """A thread."""
+
+
+class BlockingTurn(Blocking):
+    """A turn."""
+
+
+_WAITING: dict[type, type[Blocking]] = {Session: BlockingSession, Thread: BlockingThread, Turn: BlockingTurn}
 
 
 class BlockingClient(Blocking):
@@ -115,8 +135,9 @@ class BlockingClient(Blocking):
         """Disconnect, and end the thread. Harmless twice."""
         handle = self._handle
         assert isinstance(handle, Client)
-        self._loop.run(handle.close())
-        self._loop.close()
+        if not self._loop.closed:
+            self._loop.run(handle.close())
+            self._loop.close()
 
     def __enter__(self) -> Self:
         return self

@@ -221,4 +221,4 @@ def test_every_duration_and_bound_is_explained_and_ends_with_its_unit() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
         if field.annotation in {int, float}:
-            assert name.endswith("_s") or name.startswith("max_concurrent_"), name
+            assert name.endswith(("_s", "_port")) or name.startswith("max_concurrent_"), name
