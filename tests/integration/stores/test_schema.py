@@ -57,6 +57,7 @@ async def test_both_dialects_have_the_same_statements_where_scripts_use_them(dri
     own = {"sqlite": {"append_head", "append_counter", "append_entry", "append_payload"}}
     own["postgres"] = {
         *("append", "beat", "delete_dead_presences", "delete_presence", "liveness", "notify", "presences"),
+        "presence_names",
         *("enlist", "enlist_place", "try_lock", "unlock"),
     }
     shared = [set(statements(dialect)) - own[dialect] for dialect in ("sqlite", "postgres")]
