@@ -40,6 +40,10 @@ BOTH = frozenset(
 DIRECT = frozenset({
     "test_a_wake_up_that_could_not_be_sent_is_told_and_is_no_error",
     "test_who_did_it_and_why_stand_in_the_entries",
+    "test_permissions_are_changed_in_words_and_each_rule_says_who_set_it",
+    "test_a_trusted_caller_settles_what_the_work_is_and_what_was_checked",
+    "test_a_question_says_what_is_asked_and_an_id_is_enough_to_approve_it",
+    "test_a_question_is_answered_once_and_who_is_late_is_told_who_was_first",
     "test_nothing_is_accepted_for_what_does_not_exist",
 })  # fmt: skip
 
