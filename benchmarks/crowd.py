@@ -4,8 +4,9 @@ timeout of 10 s.
 
 Half of them are in a silent model call, half in a tool call that hangs, and every kill leaves them to the other
 worker. Beside them one turn waits, as a provider asked, and its worker is the one that is killed, just before the
-wait is over: counted from its end, the others from the kill. In a local activity: a third worker kills itself in
-the first claim of a turn. Workers may run 400 activities at a time. The peer is killed a few times only.
+wait is over: counted from its end, the others from the kill. In a local activity: ten turns are begun at once, a
+third worker kills itself in the first claim of one, and the last of them to be claimed counts. Workers may run 400
+activities at a time. The peer is killed a few times only.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ TURNS = 200
 KILLS = 30
 THEIR_KILLS = 3
 AT_ONCE = 400
+BEGUN_AT_ONCE = 10
 QUEUE = "crowd"
 ALL_TAKEN_S_MAX = 120
 ATTEMPTS_MAX = 3
@@ -90,7 +92,7 @@ async def _ours(bench: Bench, temporal: TemporalClient, store: Store, turns: int
             crowd = await _renewed(victims, crowd)
         async with our_workers(temporal, store, QUEUE, bench.folder, 1, env | dict(victims.suicidal)) as doomed:
             for _ in range(kills):
-                taken[DECIDING].append(await victims.deciding(doomed))
+                taken[DECIDING].append(await victims.deciding(doomed, BEGUN_AT_ONCE))
                 await doomed.fill()
     return taken
 

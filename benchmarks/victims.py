@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -80,14 +80,16 @@ class Ours:
         """The tool hangs, the first time."""
         return await self._called(ACTING.name, ToolStarted, fleet)
 
-    async def deciding(self, fleet: Fleet) -> float:
-        """The first claim of the turn."""
+    async def deciding(self, fleet: Fleet, at_once: int = 1) -> float:
+        """The first claim of a turn. One by one, turns may all go to the worker that carried out the one before; of so
+        many begun at once the last to be claimed counts.
+        """
         while True:
-            turn, _ = await self.begin(TURN.name)
-            died_s = await fleet.until_dead(turn.wait())
+            turns = await asyncio.gather(*(self.begin(TURN.name) for _ in range(at_once)))
+            died_s = await fleet.until_dead(_all_over([turn for turn, _ in turns]))
             if died_s is not None:
-                claimed = await entry_of(turn, lambda entry: isinstance(entry.payload, RunClaimed))
-                return claimed.at_us / SECOND_US - died_s
+                claims = [entry_of(turn, lambda entry: isinstance(entry.payload, RunClaimed)) for turn, _ in turns]
+                return max(claimed.at_us for claimed in await asyncio.gather(*claims)) / SECOND_US - died_s
 
     async def begin(self, agent: str) -> tuple[Turn, AnyHandle]:
         """A new turn, and its workflow."""
@@ -141,6 +143,10 @@ class Theirs:
         """Start one of the peer's workflows that give a time of day."""
         name = f"bare-{next(_names)}"
         return await self.temporal.start_workflow(kind.__name__, id=name, task_queue=self.queue, result_type=float)
+
+
+async def _all_over(turns: Sequence[Turn]) -> None:
+    await asyncio.gather(*(turn.wait() for turn in turns))
 
 
 async def entry_of(turn: Turn, wanted: Callable[[Entry], bool], wait_s_max: float = TAKEOVER_S_MAX) -> Entry:

@@ -81,7 +81,13 @@ class PresenceKeeper(Looper):
         self._announce = announce
         self._hold: Hold | None = None
         self._next_beat_s = 0.0
+        self._seen_s = time.monotonic()
         self.presence_id = ""
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether the store has not heard of this process for the whole lease, as far as is known here."""
+        return time.monotonic() - self._seen_s > self._lease_s
 
     async def begin(self) -> None:
         """Appear."""
@@ -99,15 +105,19 @@ class PresenceKeeper(Looper):
         if self._hold is None or self._hold.lost:
             await self._appear()
         elif time.monotonic() >= self._next_beat_s:
+            began_s = time.monotonic()
             try:
                 await self._hold.beat()
+                self._seen_s = began_s
             except HoldLost as error:
                 log.warning("presence_lost", presence=self.presence_id, error=str(error))
                 await self._appear()
             self._next_beat_s = time.monotonic() + self._beat_interval_s
 
     async def _appear(self) -> None:
+        began_s = time.monotonic()
         self._hold = await self._hold_again() or await self._hold_new()
+        self._seen_s = began_s
         self._announce(self.presence_id)
         log.info("presence_held", presence=self.presence_id, label=self._info["label"], pid=os.getpid())
 

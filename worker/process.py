@@ -104,7 +104,7 @@ class WorkerProcess:
         watch = LoopWatch()
         await watch.start()
         try:
-            await self._work(journal, partial(self._make_waker, journal_id, queue))
+            await self._work(journal, presence, partial(self._make_waker, journal_id, queue))
         finally:
             looking.cancel()
             await watch.stop()
@@ -115,7 +115,9 @@ class WorkerProcess:
         for agent, reason in (await asyncio.to_thread(find_unmakeable, self._registry)).items():
             log.warning("model_cannot_be_made", agent=agent, reason=reason, effect="its turns fail")
 
-    async def _work(self, journal: Journal, make_waker: Callable[[], Awaitable[Waker]]) -> None:
+    async def _work(
+        self, journal: Journal, presence: PresenceKeeper, make_waker: Callable[[], Awaitable[Waker]]
+    ) -> None:
         pause_s, said = SHIFT_PAUSE_S, ""
         while not self._stopping.is_set():
             waker = await self._until_there(make_waker, TemporalUnreachable)
@@ -127,7 +129,15 @@ class WorkerProcess:
                 await engine.stop()
                 return
             boundary = pass_by if self._fault is None else self._fault.at_boundary
-            shift = Shift(self._settings, journal, waker, self._registry, self._label, boundary)
+            shift = Shift(
+                self._settings,
+                journal,
+                waker,
+                self._registry,
+                self._label,
+                boundary=boundary,
+                lapsed=lambda: presence.lapsed,
+            )
             self._say_ready(waker)
             try:
                 await shift.work(self._stopping, engine.evicted)

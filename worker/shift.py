@@ -6,7 +6,7 @@ credentials are refused) the shift ends with the error and the process begins an
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Final
@@ -47,7 +47,15 @@ class Shift:
     """Works from `begin` until it is ended or fails."""
 
     def __init__(
-        self, settings: Settings, journal: Journal, waker: Waker, registry: Registry, label: str, boundary: Boundary
+        self,
+        settings: Settings,
+        journal: Journal,
+        waker: Waker,
+        registry: Registry,
+        label: str,
+        *,
+        boundary: Boundary,
+        lapsed: Callable[[], bool],
     ) -> None:
         self._settings = settings
         self._activities = Activities(
@@ -65,7 +73,7 @@ class Shift:
         self._leading: tuple[Actor, ...] = (self._sweeper, inbox) if has_inbox(journal) else (self._sweeper,)
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
         self._underway = Underway()
-        interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(), self._underway]
+        interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(lapsed), self._underway]
         self._worker = _temporal_worker(settings, waker, self._activities, label, interceptors)
 
     async def work(self, stopping: asyncio.Event, evicted: asyncio.Future[Eviction]) -> None:

@@ -67,6 +67,10 @@ class Pool(Protocol):
         """Take one, waiting that long for one to be free."""
         ...
 
+    async def expire_connections(self) -> None:
+        """Give none of those that are there now to anybody again."""
+        ...
+
     async def release(self, connection: Connection) -> None:
         """Give it back."""
         ...

@@ -18,7 +18,7 @@ from turnwright.journal.driver import Hook, Presence
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.postgres import migrating
 from turnwright.journal.postgres.client import Connection, Pool
-from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server
+from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server, drop
 from turnwright.journal.postgres.holds import Holds, ServerHold
 from turnwright.journal.postgres.locks import topic
 from turnwright.journal.postgres.notices import Listener, Notifier
@@ -52,7 +52,8 @@ class PostgresDriver:
         self._listener: Listener | None = None
         self._running = 0
         self._idle = asyncio.Event()
-        self._holds = Holds(self._server)
+        self._used: set[Connection] = set()
+        self._holds = Holds(self._server, self._break_off)
         self._watchers = Watchers(self._listen)
 
     @property
@@ -194,10 +195,22 @@ class PostgresDriver:
             connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
         except FAILURES as error:
             raise self._server.translated(error, "connect") from error
+        self._used.add(connection)
         try:
             yield connection
         finally:
+            self._used.discard(connection)
             await pool.release(connection)
+
+    async def _break_off(self) -> None:
+        """End what waits for a server that answers nothing: on connections that swallow everything it would wait for
+        a minute, and what is asked anew goes by new ones.
+        """
+        if self._pool is not None:
+            log.warning("store_silent", place=self._server.place, connections=len(self._used), then="they are dropped")
+            await self._pool.expire_connections()
+        for connection in list(self._used):
+            drop(connection)
 
     async def _listen(self) -> None:
         if self._pool is None or self._listener is None:

@@ -3,12 +3,12 @@
 Rule: the lock says whether the holder lives, since the server frees it when the connection ends; the beat,
 by the server's clock, says whether it moves. A connection that broke takes every lock with it, and a hold
 that was lost never comes back by itself: its holder has to take it again, and to know that others may have
-acted on its death.
+acted on its death. Whoever beats is the first to notice that the server is silent.
 """
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from turnwright.journal.driver import checked_hold_name
@@ -20,6 +20,7 @@ from turnwright.journal.statements import statement
 
 DEAD_KEPT_S = 86_400.0
 HOLD_TIMEOUT_S = 10.0
+BEAT_TIMEOUT_S_MIN = 3.0
 SETTINGS = {"idle_session_timeout": "0", "synchronous_commit": "off"}
 
 
@@ -48,8 +49,10 @@ class ServerHold:
         """Write the server's time."""
         if self.lost:
             raise HoldLost(f"the connection that held {self._name!r} is gone; take it again")
+        lease_s = self._beat[-1]
+        timeout_s = min(max(BEAT_TIMEOUT_S_MIN, lease_s), HOLD_TIMEOUT_S)
         try:
-            await self._holds.run(self._connection, "beat", *self._beat)
+            await self._holds.run(self._connection, "beat", *self._beat, timeout_s=timeout_s)
         except StoreError as error:
             raise HoldLost(f"{error}; take it again") from error
 
@@ -61,10 +64,16 @@ class ServerHold:
 
 
 class Holds:
-    """What this process holds, all on one connection."""
+    """What this process holds, all on one connection.
 
-    def __init__(self, server: Server) -> None:
+    Args:
+        server: where.
+        on_silence: called when the server did not answer in time.
+    """
+
+    def __init__(self, server: Server, on_silence: Callable[[], Awaitable[None]]) -> None:
         self._server = server
+        self._on_silence = on_silence
         self._connection: Connection | None = None
         self._turn = asyncio.Lock()
         self._held: set[tuple[str, str]] = set()
@@ -85,14 +94,22 @@ class Holds:
         await close(self._connection)
         self._connection = None
 
-    async def run(self, connection: Connection, name: str, *params: Any) -> list[Any]:  # noqa: ANN401
+    async def run(
+        self,
+        connection: Connection,
+        name: str,
+        *params: Any,  # noqa: ANN401
+        timeout_s: float = HOLD_TIMEOUT_S,
+    ) -> list[Any]:
         """One statement on the connection of the locks; a failure ends the connection and so the locks."""
         try:
             async with self._turn:
                 sql = statement("postgres", name).sql
-                return list(await connection.fetch(sql, *params, timeout=HOLD_TIMEOUT_S))
+                return list(await connection.fetch(sql, *params, timeout=timeout_s))
         except FAILURES as error:
             connection.terminate()
+            if isinstance(error, TimeoutError):
+                await self._on_silence()
             raise self._server.translated(error, name) from error
 
     async def free(self, connection: Connection, hold: ServerHold) -> None:

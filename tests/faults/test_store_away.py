@@ -10,6 +10,8 @@ from tests.faults.harness.proxy import Proxy, open_proxy
 from tests.faults.harness.scripts import call, say
 from tests.faults.harness.world import World
 from turnwright.client import Turn
+from turnwright.client.opening import open_journal
+from turnwright.journal.errors import HoldLost, StoreUnavailable
 from turnwright.worker.temporal_server import TemporalServer
 
 AWAY_S = 5.0
@@ -59,13 +61,25 @@ async def test_a_turn_outlives_a_store_that_goes_away_while_the_model_answers(re
     await nothing_was_doubled(remote, turn)
 
 
+async def test_what_waits_for_a_silent_store_is_told_as_soon_as_a_beat_is_not_answered(way: Proxy) -> None:
+    journal = await open_journal(way.url, migrate=True)
+    hold = await journal.driver.hold_presence("p1", {}, lease_s=SHORT["lease_s"])
+    await way.silence()
+    asked = asyncio.create_task(journal.journal_id())
+    await asyncio.sleep(0)
+    with pytest.raises(HoldLost):
+        await hold.beat()
+    with pytest.raises(StoreUnavailable):
+        await asked
+    await way.mend()
+    assert await journal.journal_id()
+    await journal.close()
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(200)
-@pytest.mark.timeout(400)
 async def test_a_worker_whose_store_is_silent_is_taken_over_and_doubles_nothing_when_it_is_heard_again(
     remote: World, way: Proxy
 ) -> None:
-    """Until it notices, it goes on taking the turn's tasks from Temporal, so this takes its time."""
     other = remote.prepare_worker(settings=SHORT)
     cut_off = await remote.start_worker(url=way.url, settings=SHORT)
     turn = await remote.submit(call("charge", before="silent"), call("post"), say("{result}"))
@@ -73,7 +87,7 @@ async def test_a_worker_whose_store_is_silent_is_taken_over_and_doubles_nothing_
     await way.silence()
     remote.ledger.open("silent")
     await remote.let_work(other)
-    await remote.until_status(turn, "completed", deadline_s=300)
+    await remote.until_status(turn, "completed")
     before = await remote.transcript()
     await way.mend()
     await remote.until_entry(turn.key, "tool.late")

@@ -1,12 +1,14 @@
 """What a worker's log says of turns that wait or fail: one line each, and no stack of what is expected."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from tests.integration.worker.stack import Stack, until, until_shows
@@ -67,7 +69,7 @@ async def test_a_store_or_a_temporal_that_is_away_is_said_once_and_not_logged_by
         async def execute_activity(self, input: ExecuteActivityInput) -> None:  # noqa: A002 - the SDK's name
             raise error
 
-    activity = Outages().intercept_activity(Away())
+    activity = Outages(lambda: False).intercept_activity(Away())
     given = ExecuteActivityInput(fn=print, args=(), executor=None, headers={})
     with capture_logs() as logs:
         for _ in range(3):
@@ -76,3 +78,28 @@ async def test_a_store_or_a_temporal_that_is_away_is_said_once_and_not_logged_by
             assert caught.value.category is ApplicationErrorCategory.BENIGN
             assert (caught.value.type, caught.value.non_retryable) == (type(error).__name__, False)
     assert [line["event"] for line in logs] == ["activity_waits"]
+
+
+@pytest.mark.parametrize("is_local", [False, True])
+async def test_what_comes_to_a_worker_that_is_out_of_touch_with_the_store_is_given_back_unbegun(is_local: bool) -> None:
+    begun: list[str] = []
+
+    class Work(ActivityInboundInterceptor):
+        def __init__(self) -> None:
+            pass
+
+        async def execute_activity(self, input: ExecuteActivityInput) -> None:  # noqa: A002 - the SDK's name
+            begun.append("work")
+
+    lapsed = True
+    activity = Outages(lambda: lapsed).intercept_activity(Work())
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, is_local=is_local)
+    given = ExecuteActivityInput(fn=print, args=(), executor=None, headers={})
+    with pytest.raises(ApplicationError, match="out of touch") as caught:
+        await environment.run(activity.execute_activity, given)
+    assert caught.value.non_retryable is is_local, "locally it would be tried again right here"
+    assert not begun
+    lapsed = False
+    await environment.run(activity.execute_activity, given)
+    assert begun
