@@ -47,10 +47,18 @@ class Feed:
         self._bytes = 0
         self._base = self._head = head
         self._news = asyncio.Event()
+        self._broken: Exception | None = None
         self.gone = False
 
     async def run(self) -> None:
-        """Read what is committed, for ever; ends when the session is deleted."""
+        """Read what is committed, for ever; ends when the session is deleted, or cannot be read."""
+        try:
+            await self._follow()
+        except Exception as error:  # whoever waits for news is told, instead of waiting for ever
+            self._broken = error
+            self._tell()
+
+    async def _follow(self) -> None:
         while not self.gone:
             try:
                 async with self._journal.watch(self._key) as watching:
@@ -69,8 +77,10 @@ class Feed:
         return [item for item in self._items if item.position > position]
 
     async def news(self, position: int) -> None:
-        """Wait until there may be entries behind a position, or the session is gone."""
+        """Wait until there may be entries behind a position, or the session is gone. Raises why it cannot be read."""
         while self._head <= position and not self.gone:
+            if self._broken is not None:
+                raise self._broken
             await self._news.wait()
 
     async def _read(self) -> bool:
@@ -81,9 +91,12 @@ class Feed:
         for located in page:
             self._keep(_item(located))
         if page or self.gone:
-            self._news.set()
-            self._news = asyncio.Event()
+            self._tell()
         return bool(page)
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _keep(self, item: Item) -> None:
         self._items.append(item)

@@ -1,5 +1,6 @@
 """What cannot be read is an error that says where, never an empty state, and nothing is written over it."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import ClassVar
@@ -7,6 +8,7 @@ from typing import ClassVar
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from turnwright.client.gateway.feeds import Feeds
 from turnwright.journal import store_admin
 from turnwright.journal.commands import FailModel, PauseSession, Steer
 from turnwright.journal.driver import Driver
@@ -230,3 +232,12 @@ async def test_an_applications_own_type_is_read_as_it_was_registered_and_moves_n
     await sql(f"UPDATE payloads SET body = $1 WHERE {THREAD} AND seq = 3", b'{"mood":"glad"}')
     assert (await journal.entries(KEY))[2].payload == MoodNoted(mood="glad")
     assert (await fresh(journal).state(KEY)).as_of_seq == known.as_of_seq
+
+
+async def test_who_waits_for_news_of_a_session_that_cannot_be_read_is_told(
+    journal: Journal, answered: str, sql: Sql
+) -> None:
+    await sql(f"UPDATE payloads SET body = $1 WHERE {THREAD} AND seq = 2", b"{")
+    async with Feeds(fresh(journal)).open(SESSION, 0) as feed, asyncio.timeout(30):
+        with pytest.raises(StoreCorrupt):
+            await feed.news(0)
