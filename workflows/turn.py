@@ -101,7 +101,7 @@ class TurnWorkflow:
         }
 
     async def _drive(self) -> str:
-        self._next = await self._look()
+        self._next = await self._claim()
         while True:
             await self._journal_typed()
             if self._may_continue_as_new():
@@ -115,8 +115,9 @@ class TurnWorkflow:
                 case "agent_unknown":
                     self._next = await self._claim_elsewhere()
                 case "park" | "stop":
-                    await self._leave()
-                    return self._next.why
+                    if await self._leave():
+                        return self._next.why
+                    self._next = await self._look()
 
     async def _claim(self) -> Next:
         self._woken = False
@@ -178,10 +179,11 @@ class TurnWorkflow:
         except TimeoutError:
             return
 
-    async def _leave(self) -> None:
-        """Wake the thread; what is heard meanwhile is seen in `run`, and then the drive begins anew."""
+    async def _leave(self) -> bool:
+        """Wake the thread; whether nothing has been heard since, so that this run may end."""
         self._operations.abandon()
         await wake_thread(ThreadInput(self._given.thread))
+        return not self._woken
 
     def _may_continue_as_new(self) -> bool:
         """Whether a new run is due: the history is long, or an operation broke in this one and none runs."""
