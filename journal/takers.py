@@ -125,7 +125,7 @@ def _reaching_temporal(due: Due, workers: Sequence[Presence]) -> _Passed:
         return passed
     since_us = max(since.values())
     text = (
-        f"Workers live, but none can {due.todo}: they have not reached Temporal for {human(due.now_us - since_us)}; "
+        f"Workers live, but none can {due.todo}: they have not reached Temporal for {human(max(0, due.now_us - since_us))}; "
         "start it, or see whether it is where their settings say."
     )
     return Hindered("temporal_away", text, since_us)
