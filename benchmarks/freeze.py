@@ -1,8 +1,7 @@
 """How long a turn stands still when its worker hangs without dying (SIGSTOP) in a model call, until the next attempt;
 against a plain Temporal workflow whose activity has a heartbeat timeout of 10 s, on workers with default settings.
 
-The frozen process keeps its locks and its connections. Others take its call when the lease is over, 10 s by
-default, as long as the heartbeat timeout of the peer.
+The frozen process keeps its locks and its connections. Others take its call when the lease is over, 8 s by default.
 """
 
 from __future__ import annotations

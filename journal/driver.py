@@ -72,8 +72,11 @@ class Hold(Protocol):
         """True once the lock is gone (released, or its connection broke). It never comes back."""
         ...
 
-    async def beat(self) -> None:
-        """Say that this process still moves. Raises `HoldLost` when the lock is gone: take it again."""
+    async def beat(self, info: Mapping[str, Any] | None = None) -> None:
+        """Say that this process still moves, and with `info` what it tells from now on.
+
+        Raises `HoldLost` when the lock is gone: take it again.
+        """
         ...
 
     async def release(self) -> None:

@@ -4,6 +4,9 @@ TurnwrightError
 ├── InvalidInput            the caller's data: an id, a message, a setting
 ├── CommandRejected         a command that may not happen now; carries the receipt's code
 ├── TemporalUnreachable     Temporal does not answer; in `turnwright.workflows.engine`
+│   └── EngineAway          nobody can be woken now; in `turnwright.worker.rousing`
+├── ServedElsewhere         the journal is served through another Temporal; in `turnwright.worker.engine`
+├── OlderAtWork             a worker waits for those of an older version; in `turnwright.worker.elders`
 └── JournalError
     ├── UnknownEntryType    a required entry this version cannot fold
     ├── NewerReducer        state written by a newer version; upgrade this process

@@ -23,6 +23,8 @@ BUSY_CHECK_US = 10 * SECOND_US
 LAPSED_CHECK_US = 1 * SECOND_US
 PARKED_CHECK_US = 5 * SECOND_US
 BACKOFF_S_MAX = 30
+USELESS_WAKES_MAX = 2
+"""After so many wake-ups without progress, what stands still is replaced."""
 
 
 @dataclass(frozen=True, slots=True)

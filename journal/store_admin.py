@@ -24,7 +24,7 @@ from turnwright.journal.why import QUIET_S, Code, Scene, Why, why
 T = TypeVar("T")
 PAGE_ITEMS_MAX = 500
 PAGE_ENTRIES_MAX = 500
-SHOULD_GO_ON: frozenset[Code] = frozenset({"due", "behind", "operation", "worker_lost"})
+SHOULD_GO_ON: frozenset[Code] = frozenset({"due", "stalled", "behind", "operation", "worker_lost"})
 
 
 async def list_turns(

@@ -5,7 +5,7 @@ Rule: it asks `plan`, as a run would, so nothing that can hold a turn is missing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,17 +19,17 @@ from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.plan import plan
+from turnwright.journal.stalls import USELESS_WAKES_MAX
+from turnwright.journal.takers import NOBODY, START_ONE, Due, Obstacle, hindered, worker_words
 from turnwright.journal.turn_status import TurnStatus, cancel_words
 from turnwright.journal.ways import way_to_resume, ways_to_answer
 
 QUIET_S = 15
-AGENTS_TOLD_MAX = 200
-NOBODY = "no worker is alive"
-START_ONE = "start one with `turnwright worker`"
+WAKES_TOLD_MIN = 2
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "reserved", "operation", "worker_lost",
-    "no_worker", "temporal_away", "agent_unknown", "tool_unknown", "due", "enlisted", "unreadable",
+    "due", "stalled", "enlisted", "unreadable", Obstacle,
 ]  # fmt: skip
 
 
@@ -40,8 +40,9 @@ class Scene:
     `front` is the first of its thread's queue, `ahead` counts the turns that come before this one, and
     `last_at_us` is when its thread's last entry was written. `held_by` says who set which pause, `cancelled_by` who
     cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet. `serving`: presences
-    that are in touch with the journal's Temporal; None: that was not looked at. `elsewhere` and `reserved` are those of
-    `Facts`.
+    that are in touch with the journal's Temporal; None: that was not looked at. `reducer`: the version that wrote its
+    thread or session. `wakes`: how often its thread was woken since its last entry. `elsewhere` and `reserved` are
+    those of `Facts`.
     """
 
     key: ThreadKey
@@ -56,6 +57,8 @@ class Scene:
     cancelled_by: Act | None = None
     enlisted: bool = False
     serving: frozenset[str] | None = None
+    reducer: int = 0
+    wakes: int = 0
     elsewhere: Used | None = None
     reserved: Used = NOTHING
 
@@ -230,7 +233,7 @@ def _running(scene: Scene, running: tuple[Op, ...], presences: Collection[Presen
     active = scene.control.active
     assert active is not None, "only an active turn runs operations"
     states = {presence.presence_id: presence.liveness.state for presence in presences}
-    names = {presence.presence_id: _worker(presence) for presence in presences}
+    names = {presence.presence_id: worker_words(presence) for presence in presences}
     found = [(op, claim) for op in running if (claim := _claim(active, op)) is not None]
     texts = [
         _operation(scene, active, op, claim, names.get(claim.presence, claim.presence), states) for op, claim in found
@@ -255,13 +258,6 @@ def _claim(active: ActiveTurn, op: Op) -> Claim | None:
         return None if active.model is None else active.model.claim
     call = active.call(op.call_id)
     return None if call is None else call.claim
-
-
-def _worker(presence: Presence) -> str:
-    """A worker as entries name it, and as whoever started it knows it."""
-    known = {name: presence.info.get(name) for name in ("label", "pid")}
-    told = " ".join(str(value) for value in (known["label"], known["pid"] and f"process {known['pid']}") if value)
-    return f"{presence.presence_id} ({told})" if told else presence.presence_id
 
 
 def _operation(scene: Scene, active: ActiveTurn, op: Op, claim: Claim, worker: str, states: Mapping[str, str]) -> str:
@@ -291,62 +287,41 @@ def _named(active: ActiveTurn, op: Op) -> str:
 
 
 def _due(scene: Scene, action: Action, presences: Collection[Presence]) -> Why:
-    next_ = _next(scene, action)
-    alive = [presence for presence in presences if presence.liveness.state == "alive"]
-    if not alive:
-        return Why("no_worker", f"{NOBODY.capitalize()} to {next_}; {START_ONE}.")
-    if scene.serving is not None and scene.serving.isdisjoint(presence.presence_id for presence in alive):
-        text = f"Workers live, but none can {next_}: they wait for Temporal, and say why in their logs (`waiting`)."
-        return Why("temporal_away", text)
-    known = known_agents(alive)
-    if known is not None and scene.key.agent not in known:
-        others = ", ".join(sorted(known)) or "none"
-        text = f"No live worker knows the agent {scene.key.agent} to {next_}; the agents they know: {others}."
-        return Why("agent_unknown", text)
-    missing = _missing_tools(scene, action, alive)
-    if missing:
-        tools = ", ".join(missing)
-        text = f"No live worker's agent {scene.key.agent} has the tool {tools} to {next_}; start one that has."
-        return Why("tool_unknown", text)
+    due = _what_is_due(scene, action)
+    against = hindered(due, presences)
+    if against is not None:
+        return Why(against.code, against.text, against.since_us)
+    if scene.wakes >= WAKES_TOLD_MIN:
+        return Why("stalled", _stalled(due.todo, scene.wakes), scene.last_at_us)
     quiet_us = scene.now_us - scene.last_at_us
-    text = f"A worker is about to {next_}"
+    text = f"A worker is about to {due.todo}"
     if quiet_us > QUIET_S * SECOND_US:
         text += f", but nothing has happened for {human(quiet_us)}: see whether Temporal answers"
     return Why("due", f"{text}.", scene.last_at_us)
 
 
-def known_agents(presences: Iterable[Presence]) -> frozenset[str] | None:
-    """The agents that live workers know; None: one of them does not say, or not all of them."""
-    told = [_agents(presence) for presence in presences if presence.liveness.state == "alive"]
-    return _together(told)
-
-
-def _missing_tools(scene: Scene, action: Action, alive: Iterable[Presence]) -> list[str]:
-    """The tools of calls that are due and that no live worker says it has; a thread keeps those it was opened with."""
+def _what_is_due(scene: Scene, action: Action) -> Due:
     active = scene.control.turn(scene.status.turn_id)
-    known = _together([_tools(presence, scene.key.agent) for presence in alive])
-    if active is None or known is None or not isinstance(action, Work):
-        return []
-    calls = [active.call(op.call_id) for op in action.start if isinstance(op, ToolOp | ReconcileOp)]
-    return sorted({call.name for call in calls if call is not None} - known)
+    start = action.start if isinstance(action, Work) and active is not None else ()
+    calls = [active.call(op.call_id) for op in start if active is not None and not isinstance(op, ModelOp)]
+    return Due(
+        _next(scene, action),
+        scene.key.agent,
+        scene.now_us,
+        tools=frozenset(call.name for call in calls if call is not None),
+        reducer=scene.reducer,
+        serving=scene.serving,
+        calls=bool(start),
+    )
 
 
-def _together(told: Collection[frozenset[str] | None]) -> frozenset[str] | None:
-    known = [names for names in told if names is not None]
-    return frozenset[str]().union(*known) if len(known) == len(told) else None
-
-
-def _tools(presence: Presence, agent: str) -> frozenset[str] | None:
-    """The tools a worker says the agent has; None: it does not say."""
-    tools = presence.info.get("tools")
-    return frozenset(map(str, tools.get(agent, ()))) if isinstance(tools, Mapping) else None
-
-
-def _agents(presence: Presence) -> frozenset[str] | None:
-    agents = presence.info.get("agents")
-    if not isinstance(agents, list | tuple) or len(agents) >= AGENTS_TOLD_MAX:
-        return None
-    return frozenset(map(str, agents))
+def _stalled(todo: str, wakes: int) -> str:
+    """The sweeper has it woken, and from a certain one on it replaces what Temporal says stands still."""
+    when = "is replaced next" if wakes <= USELESS_WAKES_MAX else "was replaced each time"
+    return (
+        f"Nobody goes on to {todo}: it was woken {wakes} times without effect, and its workflow {when} if "
+        "nothing of it is under way; `turnwright recover --dry-run` says how it stands, workers' logs what it raises."
+    )
 
 
 def _next(scene: Scene, action: Action) -> str:

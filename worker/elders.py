@@ -7,11 +7,11 @@ meanwhile, and what the older ones hand over is taken up a moment later.
 
 from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.driver import Driver
+from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.takers import REDUCER
 
-REDUCER = "reducer"
 
-
-class OlderAtWork(ConnectionError):
+class OlderAtWork(TurnwrightError, ConnectionError):
     """Workers of an older version live; the message names them and says what to do."""
 
 

@@ -18,7 +18,7 @@ import structlog
 from temporalio.client import Client
 
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import StoreError
+from turnwright.journal.errors import StoreError, TurnwrightError
 from turnwright.journal.transact.serving import (
     JournalRenamed,
     Rival,
@@ -28,6 +28,7 @@ from turnwright.journal.transact.serving import (
     see_standing,
 )
 from turnwright.worker.actor import Looper
+from turnwright.worker.condition import Condition
 from turnwright.worker.incarnation import end_earlier
 from turnwright.workflows.engine import TemporalUnreachable, identify
 
@@ -39,7 +40,7 @@ ENDED_IN_ROUND_MAX = 200
 log = structlog.get_logger(__name__)
 
 
-class ServedElsewhere(ConnectionError):
+class ServedElsewhere(TurnwrightError, ConnectionError):
     """The journal is served through another Temporal; the message names a worker that does it and what to do."""
 
 
@@ -54,9 +55,17 @@ class Engine(Looper):
         client: the Temporal.
         presence: gives this process's presence of the moment.
         journal_id: under which this worker begins what it begins.
+        condition: where it is kept whether Temporal answers, for others to see.
     """
 
-    def __init__(self, driver: Driver, client: Client, presence: Callable[[], str], journal_id: str) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        client: Client,
+        presence: Callable[[], str],
+        journal_id: str,
+        condition: Condition | None = None,
+    ) -> None:
         super().__init__("engine", LOOK_INTERVAL_S)
         self.evicted: asyncio.Future[Eviction] = asyncio.get_running_loop().create_future()
         """Done when another Temporal has the journal, or it has another id, and this worker must end its work."""
@@ -64,6 +73,7 @@ class Engine(Looper):
         self._client = client
         self._presence = presence
         self._journal_id = journal_id
+        self._condition = condition or Condition()
         self._said: tuple[str, str] | None = None
         self._outlived_at = ""
         self._rivals = 0
@@ -75,7 +85,7 @@ class Engine(Looper):
             ServedElsewhere: a living worker serves the journal through another Temporal.
             JournalRenamed: the journal has another id.
         """
-        rival = await self._serve(await identify(self._client))
+        rival = await self._serve(await self._identify())
         if rival is not None:
             raise await self._refusal(rival)
 
@@ -91,9 +101,9 @@ class Engine(Looper):
     async def round(self) -> None:
         """Look whether it is still the Temporal of before and the id too, and whether another has come beside it."""
         try:
-            engine = await identify(self._client)
+            engine = await self._identify()
         except TemporalUnreachable:
-            return  # that is seen and told elsewhere
+            return  # the log says it where something is to be woken
         try:
             rival = await self._look(engine)
         except JournalRenamed as renamed:
@@ -105,6 +115,15 @@ class Engine(Looper):
             self._evict(await self._refusal(rival))
         if rival is None:
             await self._end_earlier(engine)
+
+    async def _identify(self) -> str:
+        try:
+            engine = await identify(self._client)
+        except TemporalUnreachable:
+            self._condition.temporal_away()
+            raise
+        self._condition.temporal_there()
+        return engine
 
     def _evict(self, why: Eviction) -> None:
         if not self.evicted.done():

@@ -20,13 +20,13 @@ import structlog
 from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.driver import Driver, Hold
 from turnwright.journal.errors import HoldLost, StoreError, StoreUnavailable
+from turnwright.journal.takers import AGENTS_TOLD_MAX, REDUCER
 from turnwright.worker.actor import Looper
-from turnwright.worker.elders import REDUCER
+from turnwright.worker.condition import Condition
 
 LOOK_INTERVAL_S_MAX = 0.1
 BEAT_INTERVAL_S_MAX = 1.0
 BEATS_PER_LEASE = 3
-AGENTS_SHOWN_MAX = 200
 TOOLS_SHOWN_MAX = 2_000
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class WorkerInfo:
             "label": self.label,
             "pid": os.getpid(),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "agents": list(self.agents[:AGENTS_SHOWN_MAX]),
+            "agents": list(self.agents[:AGENTS_TOLD_MAX]),
             "version": version("turnwright"),
             REDUCER: REDUCER_VERSION,
             "task_queue": self.task_queue,
@@ -56,7 +56,7 @@ class WorkerInfo:
 
     def _tools(self) -> dict[str, list[str]] | None:
         """None where it would be too much to tell: then nobody takes one for missing."""
-        too_many = sum(map(len, self.tools.values())) > TOOLS_SHOWN_MAX or len(self.agents) > AGENTS_SHOWN_MAX
+        too_many = sum(map(len, self.tools.values())) > TOOLS_SHOWN_MAX or len(self.agents) > AGENTS_TOLD_MAX
         return None if too_many else {agent: list(tools) for agent, tools in self.tools.items()}
 
 
@@ -68,17 +68,27 @@ class PresenceKeeper(Looper):
         info: what to tell about this worker.
         lease_s: without a beat for so long it counts as frozen.
         announce: told each id before anything is claimed under it.
+        condition: how this worker is doing, told when it changes.
     """
 
     failed_wait_s_max = BEAT_INTERVAL_S_MAX
 
-    def __init__(self, driver: Driver, info: WorkerInfo, lease_s: float, announce: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        info: WorkerInfo,
+        lease_s: float,
+        announce: Callable[[str], None],
+        condition: Condition | None = None,
+    ) -> None:
         self._beat_interval_s = min(BEAT_INTERVAL_S_MAX, lease_s / BEATS_PER_LEASE)
         super().__init__("presence", min(LOOK_INTERVAL_S_MAX, self._beat_interval_s))
         self._driver = driver
         self._info = info.public()
         self._lease_s = lease_s
         self._announce = announce
+        self._condition = condition or Condition()
+        self._told = self._condition.told()
         self._hold: Hold | None = None
         self._next_beat_s = 0.0
         self._seen_s = time.monotonic()
@@ -107,12 +117,23 @@ class PresenceKeeper(Looper):
         elif time.monotonic() >= self._next_beat_s:
             began_s = time.monotonic()
             try:
-                await self._hold.beat()
+                await self._hold.beat(self._news())
                 self._seen_s = began_s
             except HoldLost as error:
                 log.warning("presence_lost", presence=self.presence_id, error=str(error))
                 await self._appear()
             self._next_beat_s = time.monotonic() + self._beat_interval_s
+
+    def _news(self) -> Mapping[str, Any] | None:
+        """All that is told, if some of it has changed since it was told."""
+        told = self._condition.told()
+        if told == self._told:
+            return None
+        self._told = told
+        return self._whole()
+
+    def _whole(self) -> Mapping[str, Any]:
+        return {**self._info, **self._told}
 
     async def _appear(self) -> None:
         began_s = time.monotonic()
@@ -126,7 +147,7 @@ class PresenceKeeper(Looper):
         if not self.presence_id:
             return None
         try:
-            return await self._driver.hold_presence(self.presence_id, self._info, lease_s=self._lease_s)
+            return await self._driver.hold_presence(self.presence_id, self._whole(), lease_s=self._lease_s)
         except StoreUnavailable:
             raise
         except StoreError as error:
@@ -135,6 +156,6 @@ class PresenceKeeper(Looper):
 
     async def _hold_new(self) -> Hold:
         presence_id = f"w-{secrets.token_hex(8)}"
-        hold = await self._driver.hold_presence(presence_id, self._info, lease_s=self._lease_s)
+        hold = await self._driver.hold_presence(presence_id, self._whole(), lease_s=self._lease_s)
         self.presence_id = presence_id
         return hold

@@ -22,6 +22,7 @@ from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import JournalRenamed
+from turnwright.worker.condition import Condition
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
@@ -59,6 +60,7 @@ class WorkerProcess:
         self._registry = registry
         self._label = label
         self._stopping = asyncio.Event()
+        self._condition = Condition(settings.max_concurrent_activities)
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 
@@ -98,7 +100,7 @@ class WorkerProcess:
         queue = self._settings.task_queue or default_task_queue(journal_id)
         tools = {agent.name: [tool.name for tool in agent.tools] for agent in self._registry}
         info = WorkerInfo(self._label, queue, self._registry.names, tools)
-        presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce)
+        presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce, self._condition)
         await self._until_there(presence.start, StoreUnavailable)
         looking = asyncio.create_task(self._say_unmakeable(), name="models")
         watch = LoopWatch()
@@ -123,7 +125,7 @@ class WorkerProcess:
             waker = await self._until_there(make_waker, TemporalUnreachable)
             if waker is None:
                 return
-            engine = Engine(journal.driver, waker.client, lambda: journal.terms.presence or "", waker.journal_id)
+            engine = self._engine(journal, waker)
             await self._until_there(engine.start, TemporalUnreachable, StoreUnavailable, ServedElsewhere)
             if self._stopping.is_set():
                 await engine.stop()
@@ -137,6 +139,7 @@ class WorkerProcess:
                 self._label,
                 boundary=boundary,
                 lapsed=lambda: presence.lapsed,
+                condition=self._condition,
             )
             self._say_ready(waker)
             try:
@@ -165,6 +168,15 @@ class WorkerProcess:
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
         client = await connect(self._settings, runtime=self._runtime)
         return Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s)
+
+    def _engine(self, journal: Journal, waker: Waker) -> Engine:
+        return Engine(
+            journal.driver,
+            waker.client,
+            lambda: journal.terms.presence or "",
+            waker.journal_id,
+            self._condition,
+        )
 
     def _say_ready(self, waker: Waker) -> None:
         log.info(

@@ -13,9 +13,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import structlog
 from google.protobuf.duration_pb2 import Duration
@@ -32,11 +31,13 @@ from temporalio.api.workflowservice.v1 import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from turnwright.journal.stalls import USELESS_WAKES_MAX
 from turnwright.journal.transact.sweeping import Suspect
+from turnwright.workflows.engine import RPC_TIMEOUT, TemporalUnreachable
 from turnwright.workflows.ids import thread_workflow_id, turn_workflow_id
-from turnwright.workflows.waking import RPC_TIMEOUT_S, Waker
+from turnwright.workflows.waking import Waker
 
-USELESS_WAKES_MAX = 2
+T = TypeVar("T")
 TASK_ATTEMPTS_MAX = 3
 LAST_EVENTS_MAX = 50
 RETRY_NANOS = 1_000_000  # none at all would mean: as the retry policy says
@@ -56,7 +57,7 @@ Step = Literal["woken", "thread_terminated", "turn_restarted"]
 log = structlog.get_logger(__name__)
 
 
-class EngineAway(ConnectionError):
+class EngineAway(TemporalUnreachable):
     """Temporal does not answer, or not for us; nobody can be woken now."""
 
 
@@ -130,13 +131,8 @@ class TemporalRouser:
             identity=self.waker.client.identity,
         )
         service = self.waker.client.workflow_service
-        try:
-            await service.respond_activity_task_failed_by_id(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
-            return False
-        return True
+        answer = service.respond_activity_task_failed_by_id(request, timeout=RPC_TIMEOUT)
+        return await _unless_unknown(answer) is not None
 
     async def _start_stuck_over(self, suspect: Suspect, tasks: Mapping[str, PendingWorkflowTaskInfo]) -> None:
         """A task that stands as it stood is the dead worker's: taken, or on its own queue, where no reset helps it."""
@@ -157,13 +153,8 @@ class TemporalRouser:
             maximum_page_size=LAST_EVENTS_MAX,
         )
         service = self.waker.client.workflow_service
-        try:
-            found = await service.get_workflow_execution_history_reverse(
-                request, timeout=timedelta(seconds=RPC_TIMEOUT_S)
-            )
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
+        found = await _unless_unknown(service.get_workflow_execution_history_reverse(request, timeout=RPC_TIMEOUT))
+        if found is None:
             return False
         scheduled = (event.workflow_task_scheduled_event_attributes for event in found.history.events)
         queues = (one.task_queue for one in scheduled if one.HasField("task_queue"))
@@ -247,38 +238,35 @@ class TemporalRouser:
         )
         # Not through the SDK's handle: it fails on a workflow that was paused with the server's own means.
         service = self.waker.client.workflow_service
-        try:
-            return await service.describe_workflow_execution(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
-                return None
-            raise
+        return await _unless_unknown(service.describe_workflow_execution(request, timeout=RPC_TIMEOUT))
 
     async def _terminate(self, workflow_id: str) -> None:
-        try:
-            await self.waker.client.get_workflow_handle(workflow_id).terminate(
-                reason="its thread has work and it did not move", rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S)
-            )
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
+        handle = self.waker.client.get_workflow_handle(workflow_id)
+        reason = "its thread has work and it did not move"
+        await _unless_unknown(handle.terminate(reason=reason, rpc_timeout=RPC_TIMEOUT))
 
     async def _reset_sticky(self, workflow_id: str) -> None:
         request = ResetStickyTaskQueueRequest(
             namespace=self.waker.client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
         )
         service = self.waker.client.workflow_service
-        try:
-            await service.reset_sticky_task_queue(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
+        await _unless_unknown(service.reset_sticky_task_queue(request, timeout=RPC_TIMEOUT))
 
     def _workflow_ids(self, suspect: Suspect) -> tuple[str, ...]:
         thread = thread_workflow_id(self.waker.journal_id, suspect.key)
         if suspect.turn_id is None:
             return (thread,)
         return turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id), thread
+
+
+async def _unless_unknown(asked: Awaitable[T]) -> T | None:
+    """What Temporal answers; None when it does not know, or not any more, what it is asked about."""
+    try:
+        return await asked
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return None
 
 
 @contextmanager

@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     )
 
     heartbeat_interval_s: Annotated[Seconds, Field(le=HEARTBEAT_TIMEOUT_S / 2)] = Field(
-        0.5, description="how often a running activity gives a sign of life"
+        4, description="how often a running activity gives a sign of life"
     )
     sticky_timeout_s: Seconds = Field(2, description="wait for the worker that knows a workflow already")
     workflow_task_timeout_s: Annotated[Seconds, Field(le=WORKFLOW_TASK_TIMEOUT_MAX_S)] = Field(

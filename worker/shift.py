@@ -22,6 +22,7 @@ from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.journal.store_enlisting import has_inbox
 from turnwright.worker.actor import Actor, stop_all
+from turnwright.worker.condition import Condition
 from turnwright.worker.engine import Eviction
 from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
@@ -56,6 +57,7 @@ class Shift:
         *,
         boundary: Boundary,
         lapsed: Callable[[], bool],
+        condition: Condition,
     ) -> None:
         self._settings = settings
         self._activities = Activities(
@@ -72,7 +74,7 @@ class Shift:
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
         self._leading: tuple[Actor, ...] = (self._sweeper, inbox) if has_inbox(journal) else (self._sweeper,)
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
-        self._underway = Underway()
+        self._underway = Underway(condition)
         interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(lapsed), self._underway]
         self._worker = _temporal_worker(settings, waker, self._activities, label, interceptors)
 

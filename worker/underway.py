@@ -8,7 +8,10 @@ import asyncio
 from typing import Any
 
 import structlog
+from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
+
+from turnwright.worker.condition import Condition
 
 UNHEARD_S_MAX = 3.0
 ABANDONED_S_MAX = 1.0
@@ -17,9 +20,10 @@ log = structlog.get_logger(__name__)
 
 
 class Underway(Interceptor):
-    """Counts the activities that run in this process."""
+    """Counts the activities that run in this process; those for which Temporal has slots in `condition`."""
 
-    def __init__(self) -> None:
+    def __init__(self, condition: Condition | None = None) -> None:
+        self.condition = condition or Condition()
         self._count = 0
         self._none = asyncio.Event()
         self._none.set()
@@ -52,11 +56,14 @@ class _Counted(ActivityInboundInterceptor):
         self._underway = underway
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - as the SDK's
+        slots = int(not activity.info().is_local)
         self._underway.add(1)
+        self._underway.condition.running += slots
         try:
             return await self.next.execute_activity(input)
         finally:
             self._underway.add(-1)
+            self._underway.condition.running -= slots
 
 
 async def let_go(worker: Worker, working: asyncio.Task[None], underway: Underway) -> None:

@@ -2,14 +2,16 @@
 
 Rule: a wake-up is taken before it is given and put back when it could not be given, so an hour without Temporal
 counts as no useless wake-up. When Temporal is back it may be an empty one: everything is due again. Second looks wait
-until they are due, and nobody waits for them: the sweep goes on meanwhile.
+until they are due, and nobody waits for them: the sweep goes on meanwhile. Of those that were woken already a few are
+woken again in each look: when Temporal has more to do than it can, all threads stand still for a while, and waking
+all of them again and again would be most of what it does.
 """
 
 import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -20,6 +22,7 @@ from turnwright.worker.rousing import EngineAway, Rouser, SecondLook
 
 AT_ONCE_MAX = 10
 PER_S_MAX = 200
+REPEATED_MAX = 10
 SECOND_LOOK_S = 1.0
 SECOND_LOOKS_S_MAX = 1.0
 
@@ -50,12 +53,14 @@ class Wakes:
             log.error("thread_unreadable", thread=broken.key, seq=broken.seq, error=broken.error)
         if not (page.suspects or page.carried or page.broken):
             return
-        left = deque(await self._driver.write(lambda: take_wakes(page)))
+        some = replace(page, suspects=_bounded(page.suspects))
+        taken = await self._driver.write(lambda: take_wakes(some))
+        left = deque(sorted(taken, key=lambda suspect: bool(suspect.orphans)))  # of others a second look may be due
         while left:
             # While it is away, one is enough to see that it still is.
-            some = [left.popleft() for _ in range(min(len(left), 1 if self.away else AT_ONCE_MAX))]
-            if (error := await self._give_some(some)) is not None:
-                await self._driver.write(partial(put_back, (*some, *left)))
+            now = [left.popleft() for _ in range(min(len(left), 1 if self.away else AT_ONCE_MAX))]
+            if (error := await self._give_some(now)) is not None:
+                await self._driver.write(partial(put_back, (*now, *left)))
                 self._went_away(error)
                 return
             await self._came_back()
@@ -116,6 +121,12 @@ class Wakes:
             self.away = False
             log.info("temporal_back")
             await self._driver.write(forget_hints)
+
+
+def _bounded(suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    again = [suspect for suspect in suspects if suspect.wakes > 1 and suspect.counted and not suspect.urgent]
+    left_out = {suspect.thread_id for suspect in again[REPEATED_MAX:]}
+    return tuple(suspect for suspect in suspects if suspect.thread_id not in left_out)
 
 
 def _where(suspect: Suspect) -> dict[str, str | None]:

@@ -17,7 +17,7 @@ TURN_WORKFLOW = "Turn"
 WAKE = "wake"
 LEFT = "left"
 HAND_TYPED = frozenset({"pause", "resume", "cancel"})
-HEARTBEAT_TIMEOUT_S = 5
+HEARTBEAT_TIMEOUT_S = 20
 
 OpKind = Literal["model", "tool", "reconcile"]
 

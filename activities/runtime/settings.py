@@ -20,7 +20,7 @@ class ActivitySettings:
     `broken_attempts_max`: after so many attempts with errors nobody foresaw, the run gives up.
     """
 
-    heartbeat_interval_s: float = 0.5
+    heartbeat_interval_s: float = 4.0
     watch_interval_s: float = 0.1
     watch_poll_s: float = 0.5
     model_stop_s: float = 2.0

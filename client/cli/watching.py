@@ -21,8 +21,8 @@ from turnwright.journal.why import Code
 
 LOOK_INTERVAL_S = 2.0
 STANDSTILLS: frozenset[Code] = frozenset({
-    "agent_unknown", "behind", "no_worker", "paused", "temporal_away", "tool_unknown", "unreadable", "waiting",
-    "worker_lost",
+    "agent_unknown", "behind", "busy", "no_worker", "older_workers", "paused", "stalled", "temporal_away",
+    "tool_unknown", "unreadable", "waiting", "worker_lost",
 })  # fmt: skip
 
 

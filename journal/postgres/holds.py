@@ -45,10 +45,12 @@ class ServerHold:
         """True once it was released or its connection ended."""
         return self.released or self._connection.is_closed()
 
-    async def beat(self) -> None:
+    async def beat(self, info: Mapping[str, Any] | None = None) -> None:
         """Write the server's time."""
         if self.lost:
             raise HoldLost(f"the connection that held {self._name!r} is gone; take it again")
+        if info is not None:
+            self._beat = (*self._beat[:2], json.dumps(dict(info)), self._beat[-1])
         lease_s = self._beat[-1]
         timeout_s = min(max(BEAT_TIMEOUT_S_MIN, lease_s), HOLD_TIMEOUT_S)
         try:

@@ -21,6 +21,8 @@ from turnwright.journal.sqlite.locks import open_lock, try_lock
 DEAD_KEPT_S = 86_400.0
 LOCK_TRIES = 50
 LOCK_RETRY_S = 0.002
+INFO_ROOM_BYTES = 64
+READ_TRIES = 3
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _BEAT = b"%020.6f %012.3f\n"
 _BEAT_BYTES = 34
@@ -46,12 +48,14 @@ class FileHold:
         """True once it was released, or its file was removed by hand."""
         return self._lost
 
-    async def beat(self) -> None:
+    async def beat(self, info: Mapping[str, Any] | None = None) -> None:
         """Write the time; a file that is no longer in its place is a lock that nobody sees."""
         if self._lost or not _in_place(self._path, self._descriptor):
             self._lost = True
             raise HoldLost(f"the lock {self._path} is gone; take it again")
         write_beat(self._descriptor, self._lease_s)
+        if info is not None:
+            _write_info(self._descriptor, info)
 
     async def release(self) -> None:
         """Remove the file, then free the lock: nobody can find it free and still there."""
@@ -149,11 +153,21 @@ def write_beat(descriptor: int, lease_s: float) -> None:
     os.pwrite(descriptor, _BEAT % (time.clock_gettime(_BOOT_CLOCK), lease_s), 0)
 
 
+def _write_info(descriptor: int, info: Mapping[str, Any], room: int = 0) -> None:
+    """Never shorter than before, in one write, and only the end differs: a reader meets one of both.
+
+    `room`: for so much more, so that a full disk keeps nobody from telling it.
+    """
+    length = max(0, os.fstat(descriptor).st_size - _BEAT_BYTES)
+    text = json.dumps(dict(info)).encode()
+    os.pwrite(descriptor, text.ljust(max(length, len(text) + room)), _BEAT_BYTES)
+
+
 def _introduce(path: Path, descriptor: int, info: Mapping[str, Any], lease_s: float) -> None:
     """Write into a locked file who holds it; where that cannot be done, it is not held."""
     try:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(dict(info)).encode(), _BEAT_BYTES)
+        _write_info(descriptor, info, room=INFO_ROOM_BYTES)
         write_beat(descriptor, lease_s)
     except OSError:
         path.unlink(missing_ok=True)
@@ -199,8 +213,12 @@ def _beat_age_s(descriptor: int) -> tuple[float | None, float]:
 
 
 def _read_info(path: Path) -> Mapping[str, Any] | None:
-    try:
-        info = path.read_bytes()[_BEAT_BYTES:]
-        return dict(json.loads(info)) if info else {}
-    except (FileNotFoundError, ValueError):
-        return None
+    for _ in range(READ_TRIES):
+        try:
+            info = path.read_bytes()[_BEAT_BYTES:]
+            return dict(json.loads(info)) if info else {}
+        except FileNotFoundError:
+            return None
+        except ValueError:  # it is being written
+            continue
+    return None

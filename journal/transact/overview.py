@@ -16,7 +16,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
-from turnwright.journal.transact.rows import SessionRow, clock, find_place, find_session, find_thread
+from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.spending import read_others
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
@@ -83,13 +83,22 @@ def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
     held = yield from held_by(key, control.pause, session.control, status)
     act = yield from cancelled_by(key, status)
     serving = yield from rows("serving_rows")
+    wakes = yield from _useless_wakes(row)
     others = yield from read_others(row, session.control)
     return Scene(
         key, status, control, session.control, front, ahead, now_us, row.at_us, held, act,
         serving=frozenset(presence for presence, _ in serving),
+        reducer=max(row.reducer_version, session.reducer_version),
+        wakes=wakes,
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
     )  # fmt: skip
+
+
+def _useless_wakes(thread: ThreadRow) -> Script[int]:
+    """How often the sweeper has woken it since its last entry."""
+    hint = yield from first("find_hint", thread.id)
+    return int(hint[1]) if hint is not None and hint[0] == thread.seq else 0
 
 
 def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:

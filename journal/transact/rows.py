@@ -48,6 +48,7 @@ class SessionRow:
     id: int
     control: SessionControl
     deleted: bool
+    reducer_version: int = 0
 
 
 TOPICS_CACHED_MAX = 4_096
@@ -163,7 +164,7 @@ def misplaced(key: ThreadKey, seq: int, head_seq: int) -> StoreCorrupt:
 def session_of(key: SessionKey, row: Row) -> Script[SessionRow]:
     """A row of `find_session`."""
     control = yield from session_control(key, row[1], row[2])
-    return SessionRow(row[0], control, deleted=row[3] is not None)
+    return SessionRow(row[0], control, deleted=row[3] is not None, reducer_version=row[2])
 
 
 def thread_control(key: ThreadKey, thread_id: int, body: bytes, version: int) -> Script[ThreadControl]:

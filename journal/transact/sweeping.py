@@ -27,6 +27,7 @@ from turnwright.journal.ways import way_to_rebuild
 TOPIC = "hints"
 BROKEN_CHECK_US = 30 * SECOND_US
 SOON_US = 10 * SECOND_US  # so long Temporal gives a task to the worker that had the workflow before, alive or not
+WAKE_US = 10_000  # about what Temporal on two cores needs to carry one out, so that of many none is repeated at once
 NOT_KNOWN = Budget()  # whether a session's budget has room is judged under its lock, not by a look
 Why = Literal["due", "stalled", "cancelled", "expired"]
 
@@ -190,8 +191,9 @@ def _expired(now_us: int, found: Iterable[Row]) -> Page:
 def take_wakes(page: Page) -> Script[tuple[Suspect, ...]]:
     """Remember the look, and say which suspects are ours to wake."""
     taken: list[Suspect] = []
+    others_us = max(0, len(page.suspects) - 1) * WAKE_US
     for suspect in sorted(page.suspects, key=lambda s: s.thread_id):  # one order, or two sweepers deadlock
-        until_us = page.now_us + backoff_us(suspect.wakes)
+        until_us = page.now_us + backoff_us(suspect.wakes) + others_us
         row = yield from first(
             "take_wake",
             suspect.thread_id, suspect.seq, until_us, suspect.wakes, page.now_us, int(not suspect.counted),

@@ -42,3 +42,8 @@ async def test_workers_whose_temporal_was_replaced_under_them_go_on_with_the_new
         await worker.until_logged("temporal_replaced")
     await world.until_status(await world.submit(say("hello"), thread="other"), "completed")
     assert [worker.logged("worker_evicted") for worker in workers] == [[], []]
+    joined = await world.start_worker()
+    for worker in workers:
+        worker.kill()
+    await world.until_status(await world.submit(say("hello"), thread="third"), "completed")
+    assert joined.logged("waiting") == [], "it joined at once"

@@ -26,7 +26,7 @@ def test_without_any_configuration_everything_has_a_default() -> None:
     assert settings.journal_file == Path(".turnwright/journal.db")
     assert (settings.tenant, settings.task_queue) == ("default", None)
     assert settings.temporal_address is None
-    assert settings.heartbeat_interval_s == 0.5
+    assert settings.heartbeat_interval_s == 4
 
 
 def test_a_flag_wins_over_the_environment_which_wins_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,8 +195,8 @@ def test_a_value_that_works_is_taken(name: str, value: object) -> None:
 
 
 def test_a_sign_of_life_must_come_at_least_twice_before_temporal_gives_an_activity_up() -> None:
-    with pytest.raises(SettingsError, match=r"less than or equal to 2\.5, not 3$"):
-        Settings.load(heartbeat_interval_s=3)
+    with pytest.raises(SettingsError, match=r"less than or equal to 10, not 11$"):
+        Settings.load(heartbeat_interval_s=11)
 
 
 def test_every_setting_is_used_somewhere() -> None:

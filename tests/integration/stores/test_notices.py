@@ -9,6 +9,8 @@ import pytest
 from tests.integration.stores.seeds import remember, touch
 from turnwright.journal.postgres.client import Connection
 from turnwright.journal.postgres.driver import PostgresDriver
+from turnwright.journal.postgres.locks import topic
+from turnwright.journal.postgres.notices import TOPICS_MAX, Listener, Notifier
 from turnwright.journal.script import Script
 
 SOON_S = 20.0
@@ -59,3 +61,21 @@ async def test_a_commit_while_the_one_before_is_being_told_is_told_too(
         await other.write(partial(remember_in, "third", "k"))
         slow.go_on.set()
         assert await watch.changed(SOON_S)
+
+
+@pytest.mark.parametrize(("more", "everything"), [(0, False), (1, True)])
+async def test_as_many_topics_as_may_be_told_at_once_fit_into_one_notice(
+    driver: PostgresDriver, more: int, everything: bool
+) -> None:
+    heard: asyncio.Queue[list[str] | None] = asyncio.Queue()
+    listener = Listener(driver._server, lambda _, topics: heard.put_nowait(topics))
+    notifier = Notifier(driver._server)
+    await listener.open()
+    try:
+        topics = sorted(topic(f"k{n}") for n in range(TOPICS_MAX + more))
+        notifier.publish(topics)
+        async with asyncio.timeout(SOON_S):
+            assert await heard.get() == (None if everything else topics)
+    finally:
+        await notifier.stop()
+        await listener.stop()

@@ -101,6 +101,14 @@ async def test_a_beat_after_release_says_that_the_presence_is_lost(driver: Drive
         await hold.beat()
 
 
+async def test_what_a_presence_tells_changes_with_a_beat_and_stays_so(driver: Driver, other: Driver) -> None:
+    hold = await driver.hold_presence("p1", {"host": "here", "full": True}, lease_s=LONG_S)
+    for told in ({"host": "here"}, {"host": "here", "full": False}, {"host": "here", "since": 10**40}):
+        await hold.beat(told)
+        await hold.beat()
+        assert [(one.info, one.liveness.state) for one in await other.presences()] == [(told, "alive")]
+
+
 async def test_stopping_the_driver_frees_its_presences(driver: Driver, other: Driver) -> None:
     await other.hold_presence("p1", {}, lease_s=LONG_S)
     await other.stop()

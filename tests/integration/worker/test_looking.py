@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from tests.integration.worker.conftest import Seeds, Sql
+from turnwright.journal import store_admin
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.commands import (
     CancelSession,
@@ -82,6 +83,26 @@ async def take(driver: Driver, page: Page) -> tuple[Suspect, ...]:
 async def accept(journal: Journal, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> None:
     receipt = await journal.execute(key, command)
     assert receipt.status == "accepted", receipt
+
+
+async def test_a_turn_shows_how_often_it_was_woken_since_its_last_entry(
+    driver: Driver, journal: Journal, seeds: Seeds, sql: Sql
+) -> None:
+    key = await seeds.thread("a")
+    turn = turn_id(key, "first")
+
+    async def wakes() -> int:
+        scene = await store_admin.see_turn(journal, key, turn)
+        assert scene is not None
+        return scene.wakes
+
+    seen = [await wakes()]
+    for _ in range(2):
+        await take(driver, await look(driver))
+        await sql(BACKOFF_IS_OVER)
+        seen.append(await wakes())
+    await accept(journal, key, PauseTurn(request_id="p", turn_id=turn))
+    assert [*seen, await wakes()] == [0, 1, 2, 0]
 
 
 async def test_a_queued_turn_that_nobody_started_is_found_once_it_is_older_than_the_stall(

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from tests.integration.worker.conftest import Spawn, Sql, until
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.worker.condition import Condition
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 
 INFO = WorkerInfo("worker 1", "queue", ("a", "b"), {"a": ("look",), "b": ()})
@@ -29,7 +30,12 @@ async def test_it_is_seen_with_what_it_tells_and_gone_when_it_stops(driver: Driv
     assert ids == [keeper.presence_id] == [seen.presence_id]
     assert seen.liveness.state == "alive"
     assert (seen.info["agents"], seen.info["tools"]) == (["a", "b"], {"a": ["look"], "b": []})
-    assert set(seen.info) == {"label", "pid", "started", "agents", "version", "task_queue", "tools", "reducer"}
+    assert {name: seen.info[name] for name in ("slots", "full", "temporal_away_since_us")} == {
+        "slots": 0,
+        "full": False,
+        "temporal_away_since_us": None,
+    }
+    assert {"label", "pid", "started", "version", "task_queue", "reducer"} <= set(seen.info)
     await keeper.stop()
     await keeper.stop()
     assert await driver.presences() == []
@@ -87,3 +93,32 @@ async def test_a_killed_process_is_seen_dead_and_a_frozen_one_lapsed(driver: Dri
             two: "lapsed",
         }:
             await asyncio.sleep(0.01)
+
+
+async def test_it_tells_when_all_slots_are_taken_and_since_when_temporal_is_away(
+    driver: Driver, journal_url: str, sql: Sql
+) -> None:
+    condition, ids = Condition(slots=2), list[str]()
+    keeper = PresenceKeeper(driver, INFO, 0.3, ids.append, condition)
+
+    async def until_told(name: str, told: object) -> None:
+        async with asyncio.timeout(30):
+            while [seen.info.get(name) for seen in await driver.presences()] != [told]:
+                await asyncio.sleep(0.01)
+
+    await keeper.start()
+    await until_told("slots", 2)
+    condition.running = 2
+    await until_told("full", True)
+    condition.temporal_away()
+    since_us = condition.away_since_us
+    condition.temporal_away()
+    await until_told("temporal_away_since_us", since_us)
+    await break_lock(journal_url, keeper.presence_id, sql)
+    await until(lambda: len(ids) > 1)
+    await until_told("full", True)
+    condition.running = 1
+    await until_told("full", False)
+    condition.temporal_there()
+    await until_told("temporal_away_since_us", None)
+    await keeper.stop()

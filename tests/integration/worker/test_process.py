@@ -13,6 +13,7 @@ from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import ROOT, Stack, until, until_shows
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.why import Code
 
 pytestmark = pytest.mark.slow
 
@@ -136,6 +137,40 @@ async def test_a_worker_started_before_temporal_waits_for_it(stack: Stack) -> No
     worker = await stack.worker()
     await worker.until_said("waiting")
     turn = await stack.submit(say("hello"))
+    await stack.server.start()
+    assert (await turn.result(timeout_s=30)).text == "hello"
+
+
+async def until_waits_for(turn: Turn, code: Code) -> str:
+    """What it says then."""
+    told = await turn.why()
+
+    async def is_so() -> bool:
+        nonlocal told
+        told = await turn.why()
+        return told.code == code
+
+    await until(is_so)
+    return told.text
+
+
+async def test_a_turn_that_finds_every_slot_taken_says_so_and_runs_when_one_is_free(stack: Stack) -> None:
+    log, gate = stack.folder / "log", stack.folder / "gate"
+    await stack.ready_worker(max_concurrent_activities=1)
+    first = await stack.submit(call("look", log=str(log), wait_for=str(gate)), say("seen"), thread="first")
+    await until_running(first, log)
+    second = await stack.submit(say("hello"), thread="second")
+    assert "is busy: 1 of 1 calls run" in await until_waits_for(second, "busy")
+    gate.touch()
+    assert (await second.result(timeout_s=30)).text == "hello"
+    assert (await first.result(timeout_s=30)).text == "seen"
+
+
+async def test_a_turn_whose_living_worker_cannot_reach_temporal_says_so_until_it_is_back(stack: Stack) -> None:
+    await stack.ready_worker()
+    await stack.server.stop()
+    turn = await stack.submit(say("hello"))
+    assert "have not reached Temporal for" in await until_waits_for(turn, "temporal_away")
     await stack.server.start()
     assert (await turn.result(timeout_s=30)).text == "hello"
 

@@ -31,8 +31,6 @@ from tests.unit.journal.standing import (
     SESSION_PAUSED,
     SILENT,
     STRANGER,
-    TOOLED,
-    TOOLLESS,
     UNKNOWN,
     WAITING,
     S,
@@ -44,6 +42,7 @@ from tests.unit.journal.standing import (
     queued,
     retrying,
 )
+from tests.unit.journal.standing_due import DUE
 from turnwright.journal.control import (
     Failing,
     SessionControl,
@@ -289,60 +288,7 @@ ROWS: list[tuple[str, Scene, list[Presence], Code, str]] = [
         "waiting",
         "of its session (tokens, cost_microusd), or to let it fail (`turnwright session budget 'a trip' --user ann --t",
     ),
-    ("no worker", queued(), [], "no_worker", "No worker is alive to start it; start one with `turnwright worker`."),
-    ("no live worker", queued(), [DEAD, LAPSED], "no_worker", "No worker is alive"),
-    (
-        "workers without Temporal",
-        replace(queued(), serving=frozenset({"w-2"})),
-        [ALIVE],
-        "temporal_away",
-        "Workers live, but none can start it: they wait for Temporal",
-    ),
-    ("one worker with it", replace(queued(), serving=frozenset({"w-1"})), [ALIVE, SILENT], "due", "about to start it"),
-    (
-        "unknown agent",
-        queued(),
-        [STRANGER, DEAD],
-        "agent_unknown",
-        "No live worker knows the agent echo to start it; the agents they know: other.",
-    ),
-    ("a worker that does not say", queued(), [STRANGER, SILENT], "due", "A worker is about to start it."),
-    ("start", queued(), [ALIVE], "due", "A worker is about to start it."),
-    ("first model call", active(RUNNING), [ALIVE], "due", "about to make the model call of step 1."),
-    (
-        "next attempt",
-        active(RUNNING, step=2, model=MODEL.model_copy(update={"claim": None})),
-        [ALIVE],
-        "due",
-        "about to make the model call of step 2.",
-    ),
-    ("tool ready", active(RUNNING, calls=(CALL,)), [ALIVE], "due", "about to run the call c-1 of ledger."),
-    (
-        "hook to ask",
-        active(RUNNING, calls=(UNKNOWN.model_copy(update={"reconcilable": True}),)),
-        [ALIVE],
-        "due",
-        "ask the tool what became of the call c-1",
-    ),
-    (
-        "tool unknown",
-        active(RUNNING, step=1, calls=(CALL,)),
-        [TOOLLESS],
-        "tool_unknown",
-        "No live worker's agent echo has the tool ledger to run the call c-1 of ledger; start one that has.",
-    ),
-    ("tool of another worker", active(RUNNING, step=1, calls=(CALL,)), [TOOLLESS, TOOLED], "due", "run the call c-1"),
-    ("tools not told", active(RUNNING, step=1, calls=(CALL,)), [TOOLLESS, ALIVE], "due", "run the call c-1"),
-    ("question to ask", active(RUNNING, calls=(UNKNOWN,)), [ALIVE], "due", "ask what became of a call"),
-    ("end to record", active(RUNNING, answer="e", inputs=0), [ALIVE], "due", "record that it is completed"),
-    ("answered", active(WAITING, calls=(CALL,)), [ALIVE], "due", "go on with it"),
-    (
-        "nothing happens",
-        replace(queued(), last_at_us=NOW - 60 * S),
-        [ALIVE],
-        "due",
-        "nothing has happened for 1 min: see whether Temporal answers",
-    ),
+    *DUE,
 ]
 
 

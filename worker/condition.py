@@ -1,0 +1,36 @@
+"""How this worker is doing, as its beats tell others: whether it can take another call, and whether Temporal answers.
+
+Rule: only what changes seldom is told, not how many calls run, so that most beats carry nothing but the time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from turnwright.journal.durations import SECOND_US
+from turnwright.journal.takers import AWAY_SINCE_US, FULL, SLOTS
+
+
+@dataclass
+class Condition:
+    """`slots`: how many calls may run here at the same time; `running`: how many do."""
+
+    slots: int = 0
+    running: int = 0
+    away_since_us: int | None = None
+
+    def told(self) -> Mapping[str, Any]:
+        """As it stands beside the presence."""
+        return {SLOTS: self.slots, FULL: 0 < self.slots <= self.running, AWAY_SINCE_US: self.away_since_us}
+
+    def temporal_away(self) -> None:
+        """Temporal did not answer."""
+        if self.away_since_us is None:
+            self.away_since_us = round(time.time() * SECOND_US)
+
+    def temporal_there(self) -> None:
+        """Temporal answered."""
+        self.away_since_us = None
