@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install ## An agent at work: killed half-way, and carried to its end
 	$(BIN)/turnwright demo
 
-dev: install ## A journal, Temporal and a worker in this terminal
+dev: install ## A journal, Temporal, a worker and a gateway in this terminal
 	$(BIN)/turnwright dev
 
 # Most tests wait for processes of their own, so three run at a time on two cores. A file's tests stay together.

@@ -20,18 +20,27 @@ LOCK_TRIES = 50
 LOCK_RETRY_S = 0.002
 
 
+class DevFailed(TurnwrightError):
+    """Something of dev did not start; the message says what it said."""
+
+
 class DevRunning(TurnwrightError):
     """Another dev has the folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class DevInfo:
-    """Where a running dev is found; `journal` is the journal's URL without its password."""
+    """Where a running dev is found; `journal` is the journal's URL without its password.
+
+    With a gateway, `key_file` holds the token of an administrator.
+    """
 
     pid: int
     journal: str
     temporal_address: str
     ui_url: str
+    gateway_url: str | None = None
+    key_file: str | None = None
 
 
 class DevPlace:

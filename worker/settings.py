@@ -26,6 +26,7 @@ WORKFLOW_TASK_TIMEOUT_MAX_S = 120
 OPTIONS = {"journal_url": "--journal"}  # those of another name than the setting
 JOURNAL_URL = re.compile(r"(sqlite:///(?!:memory:).+|postgres(ql)?://.+)")
 HOST_PORT = re.compile(r"[^\s/]+:\d{1,5}")
+WEB_PAGE = re.compile(r"https?://[^\s/]\S*")
 AGENTS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -63,6 +64,9 @@ class Settings(BaseSettings):
     temporal_profile: Name | None = Field(None, description="the profile of Temporal's own configuration")
     temporal_environment: bool = Field(
         default=True, description="whether Temporal's own configuration (TEMPORAL_…, profiles) is read at all"
+    )
+    temporal_ui: str | None = Field(
+        None, description="where Temporal's own page shows the namespace, for the gateway's links to it"
     )
 
     heartbeat_interval_s: Annotated[Seconds, Field(le=HEARTBEAT_TIMEOUT_S / 2)] = Field(
@@ -147,6 +151,12 @@ class Settings(BaseSettings):
     @classmethod
     def _check_temporal_address(cls, value: str | None) -> str | None:
         return value and _matching(HOST_PORT, value, "host:port")
+
+    @field_validator("temporal_ui")
+    @classmethod
+    def _check_temporal_ui(cls, value: str | None) -> str | None:
+        wanted = "https://temporal.example.com/namespaces/default"
+        return value and _matching(WEB_PAGE, value, wanted).rstrip("/")
 
     @field_validator("agents")
     @classmethod

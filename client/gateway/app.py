@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from turnwright.client.command_routes import PREFIX
 from turnwright.client.gateway import commands, console, drafts, events, keys, reads, system, webhooks
@@ -27,6 +29,7 @@ from turnwright.client.gateway.deliverer import Deliverer
 from turnwright.client.gateway.desk import Desk
 from turnwright.client.gateway.edge import REQUEST_ID, Edge
 from turnwright.client.gateway.feeds import Feeds
+from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.problems import MEDIA_TYPE, GatewayError, Problem, problem_of
 from turnwright.client.gateway.settings import GatewaySettings
@@ -46,7 +49,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.desk = desk = await _open(settings)
+        app.state.desk = desk = await _open(settings, app.state.leaving)
         try:
             async with Deliverer(desk.journal, settings.webhooks):
                 yield
@@ -62,6 +65,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        routes=_routes(),
     )
     app.add_middleware(
         CORSMiddleware,
@@ -75,6 +79,14 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         app.add_exception_handler(kind, _failed)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
+    app.state.leaving = Leaving()
+    return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """All paths. They are made once: their models and signatures take longer than everything else of an application."""
+    together = APIRouter()
     for routes in (
         commands.router(),
         reads.router,
@@ -85,12 +97,12 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         webhooks.router,
         agui.router,
     ):
-        app.include_router(routes, prefix=PREFIX)
-    app.include_router(console.router)
-    return app
+        together.include_router(routes, prefix=PREFIX)
+    together.include_router(console.router)
+    return together.routes
 
 
-async def _open(settings: GatewaySettings) -> Desk:
+async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:
     said = settings.client
     journal = await open_journal(said.journal_url)
     wakes = Wakes(journal, said.connect_temporal if said.wake else None, said.task_queue)
@@ -99,7 +111,7 @@ async def _open(settings: GatewaySettings) -> Desk:
         kinds += (Jwts(settings.jwt),)
     everybody = Caller(said.tenant, Grant(name=said.principal, role="admin")) if settings.open else None
     limits = Limits(settings.requests_per_s, settings.requests_at_once, settings.streams_max)
-    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal))
+    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal), leaving)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.credentials import Doorkeeper
 from turnwright.client.gateway.feeds import Feeds
+from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.on_the_wire import from_path
@@ -31,6 +32,7 @@ class Desk:
     doorkeeper: Doorkeeper
     limits: Limits
     feeds: Feeds
+    leaving: Leaving
 
     def access(self, caller: Caller) -> Access:
         """The journal as this caller may use it."""

@@ -19,6 +19,7 @@ from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, Desk, TurnAsked, WhoAsks
 from turnwright.client.gateway.drafts import WithDeltas, event_of
+from turnwright.client.gateway.leaving import Answer
 from turnwright.client.listening import Listener
 from turnwright.client.session import Session
 from turnwright.client.thread import Thread
@@ -175,7 +176,7 @@ def _place(last_event_id: str | None, after: int | None) -> int | None:
 
 
 class Stream(EventSourceResponse):
-    """A stream that counts as one of its caller's from its beginning to its end."""
+    """A stream that counts as one of its caller's from its beginning to its end; the server's end is its end too."""
 
     def __init__(self, desk: Desk, caller: Caller, events: Events) -> None:
         desk.limits.check_stream(caller)
@@ -187,8 +188,12 @@ class Stream(EventSourceResponse):
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
         self._held = desk.limits.stream(caller)
+        self._leaving = desk.leaving
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
+        answer = Answer(send)
         with self._held:
-            await super().__call__(scope, receive, send)
+            if await self._leaving.cut_short(super().__call__(scope, receive, answer.send)):
+                start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+                await answer.end(start)

@@ -12,6 +12,7 @@ import structlog
 import uvicorn
 
 from turnwright.client.gateway.app import create_app
+from turnwright.client.gateway.leaving import Server
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.journal.errors import InvalidInput
 
@@ -45,9 +46,10 @@ def is_loopback(host: str) -> bool:
 def server_of(settings: GatewaySettings) -> uvicorn.Server:
     """The server, not started yet."""
     check_address(settings)
-    return uvicorn.Server(
+    app = create_app(settings)
+    return Server(
         uvicorn.Config(
-            create_app(settings),
+            app,
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -57,7 +59,8 @@ def server_of(settings: GatewaySettings) -> uvicorn.Server:
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=LEAVE_S,
             h11_max_incomplete_event_size=64 * 1024,
-        )
+        ),
+        app.state.leaving,
     )
 
 

@@ -1,6 +1,7 @@
 """What README shows a stranger is what happens: its two files and its commands, as they stand there."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ def commands() -> list[str]:
     return [line.partition(" #")[0].strip() for line in block.splitlines()]
 
 
+def over_http(folder: Path) -> str:
+    """The request of the page, at the port that this dev has: another may run here."""
+    [block] = [block for block in blocks(PAGE, "sh") if block.startswith("curl")]
+    url = json.loads((folder / ".turnwright" / "dev.json").read_text())["gateway_url"]
+    assert "http://127.0.0.1:8420/" in block
+    return block.strip().replace("http://127.0.0.1:8420", url)
+
+
 async def test_the_example_runs_as_it_stands_there(tmp_path: Path) -> None:
     assert written(PAGE, tmp_path) == ["shop.py", "ask.py"]
     first, ask, listed, approve, turns, why = commands()
@@ -27,6 +36,7 @@ async def test_the_example_runs_as_it_stands_there(tmp_path: Path) -> None:
         turn = await shown(tmp_path, turns, r"^t-\w+")
         assert question in await told(tmp_path, why.replace("TURN", turn))
         assert not answer.done()
+        assert question in await told(tmp_path, over_http(tmp_path))
         await told(tmp_path, approve.replace("QUESTION", question))
         assert await answer == "Done: order 88235 is cancelled.\n"
         assert "completed" in await told(tmp_path, turns)

@@ -33,6 +33,7 @@ Journal = Annotated[str | None, typer.Option(help="Another journal than .turnwri
 Workers = Annotated[int, typer.Option(min=1, max=32, help="How many worker processes.")]
 Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Temporal's port; 7233 if it is free.")]
 UiPort = Annotated[int | None, typer.Option(min=1, max=65535, help="The port of Temporal's page; 8233 if it is free.")]
+NoGateway = Annotated[bool, typer.Option("--no-gateway", help="Without the HTTP gateway and its console.")]
 
 
 def register(app: typer.Typer, invocation: Invocation) -> None:
@@ -46,15 +47,16 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
         workers: Workers = 1,
         port: Port = None,
         ui_port: UiPort = None,
+        no_gateway: NoGateway = False,
         as_json: Json = False,
     ) -> None:
-        """Start a journal, Temporal and workers here. Ctrl-C ends all of them; what was accepted stays."""
+        """Start a journal, Temporal, workers and a gateway here. Ctrl-C ends all of them; what was accepted stays."""
         screen = Screen(as_json=as_json)
         with told(screen):
             log_format = "json" if as_json else None
             settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal), log_format=log_format)
             _check(settings)
-            run_dev(settings, workers, (port, ui_port), screen)
+            run_dev(settings, workers, (port, ui_port), screen, gateway=not no_gateway)
 
 
 def _check(settings: Settings) -> None:
@@ -63,13 +65,15 @@ def _check(settings: Settings) -> None:
         raise InvalidInput(f"dev starts a Temporal of its own; for the one at {named} use `turnwright worker`")
 
 
-def run_dev(settings: Settings, workers: int, ports: tuple[int | None, int | None], screen: Screen) -> None:
+def run_dev(
+    settings: Settings, workers: int, ports: tuple[int | None, int | None], screen: Screen, *, gateway: bool
+) -> None:
     """Be a dev until the end; what is wrong with the agents is told before anything is started."""
     leave_when_asked()
     from turnwright.worker.dev import Dev, DevOptions  # noqa: PLC0415 - the other commands need not wait for it
 
     seen = AgentsSeen() if settings.agents is None else look_at(settings.agents)
-    options = DevOptions(settings.agents or ECHO, workers, *ports)
+    options = DevOptions(settings.agents or ECHO, workers, *ports, gateway)
     configure_logs(settings.log_format, "warning", sys.stderr)
     view = ProgramView(screen, seen.warnings) if screen.as_json else TerminalView(seen.warnings)
     dev = Dev(settings, options, DevPlace(), view)
@@ -90,9 +94,15 @@ class TerminalView:
         facts = _facts(info, agents, workers, folder, self._warnings)
         self._out.print(Panel(facts, title="turnwright dev", title_align="left"))
         # Outside of the frame and unwrapped, so that it can be copied.
+        if info.key_file is not None and sys.stdout.isatty():  # what is written to a file might be anybody's to read
+            key = Path(info.key_file).read_text(encoding="ascii").strip()
+            self._out.print(Text("Key  ", style="bold") + Text(key), soft_wrap=True)
         self._out.print(Text("Try, in another terminal in this folder:", style="bold"))
         for command in (f'submit "hello" --agent {agent} --session first --create --follow', *LOOKS):
             self._out.print(Text(f"  turnwright {command}"), soft_wrap=True)
+        if info.gateway_url is not None:
+            bearer = f'"Authorization: Bearer $(cat {info.key_file})"'
+            self._out.print(Text(f"  curl -H {bearer} {info.gateway_url}/v1/turns"), soft_wrap=True)
         self._out.print(Text("Ctrl-C ends it and leaves no process behind.", style="dim"))
 
     def line(self, label: str, text: str) -> None:
@@ -122,10 +132,12 @@ class ProgramView:
 
 def _facts(info: DevInfo, agents: list[str], workers: int, folder: Path, warnings: Sequence[str]) -> Table:
     table = Table.grid(padding=(0, 2))
+    gateway = (("Console", f"{info.gateway_url}/console   key: {info.key_file}"),) if info.gateway_url else ()
     for name, value in (
         ("Temporal", f"{info.temporal_address}   page: {info.ui_url}"),
         ("Journal", info.journal),
         ("Workers", f"{workers}, with {', '.join(agents) or 'no agent'}"),
+        *gateway,
         ("Logs", f"{folder}/*.log"),
     ):
         table.add_row(Text(name, style="bold"), Text(value))

@@ -67,6 +67,7 @@ def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) ->
                 jwt=jwt,
                 origins=origins,
                 webhooks=WebhookSettings(private=settings.gateway_webhooks_private),
+                temporal_ui=settings.temporal_ui,
             )
         )
     )

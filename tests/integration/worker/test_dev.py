@@ -5,16 +5,19 @@ import json
 import os
 import shlex
 import signal
+import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import httpx2
 import pytest
 
+from tests.integration.client.asking import http
 from tests.integration.worker.stack import ROOT, until
 
 pytestmark = pytest.mark.slow
@@ -124,13 +127,14 @@ async def turnwright(folder: Path, *arguments: str) -> tuple[int, str, str]:
 async def test_a_stranger_can_submit_something_at_once_and_ctrl_c_leaves_nothing_behind(start: Start) -> None:
     dev = await start("--workers", "2")
     await dev.ready()
+    key = (dev.folder / ".turnwright" / "gateway.key").read_text()
     code, out, err = await turnwright(
         dev.folder, "submit", "hello", "--agent", "echo", "--session", "first", "--create", "--follow"
     )
     assert (code, out.strip().splitlines()[-1]) == (0, "You said: hello"), err
     assert "Temporal was not told" not in err, "it finds the Temporal of this folder by itself"
     children = dev.children()
-    assert len(children) == 3
+    assert len(children) == 4
     dev.process.send_signal(signal.SIGINT)
     assert await dev.ended() == 0
     await until_gone(children)
@@ -139,8 +143,65 @@ async def test_a_stranger_can_submit_something_at_once_and_ctrl_c_leaves_nothing
     assert code == 0, out
     again = await start()
     await again.ready()
+    assert (dev.folder / ".turnwright" / "gateway.key").read_text() == key
     code, out, _ = await turnwright(dev.folder, "turns", "--json")
     assert [turn["status"] for turn in json.loads(out)["turns"]] == ["completed"]
+
+
+@pytest.fixture
+def _usual_port_taken() -> Iterator[None]:
+    """By this test, if it is not another's already."""
+    try:
+        taken = socket.create_server(("127.0.0.1", 8420))
+    except OSError:
+        yield
+        return
+    with taken:
+        yield
+
+
+@pytest.mark.usefixtures("_usual_port_taken")
+async def test_a_gateway_runs_beside_for_who_has_the_key_and_comes_back_when_it_is_killed(start: Start) -> None:
+    dev = await start(log_level="debug", gateway_url="http://127.0.0.1:9")
+    shown = await dev.shown()
+    info = json.loads((dev.folder / ".turnwright" / "dev.json").read_text())
+    url, key = info["gateway_url"], (dev.folder / info["key_file"]).read_text().strip()
+    assert url != "http://127.0.0.1:8420"
+    assert any(f"{url}/console" in line for line in shown)
+    assert (dev.folder / info["key_file"]).stat().st_mode & 0o777 == 0o600
+    async with http(url) as stranger, http(url, key) as ask:
+        assert (await stranger.get("/me")).status_code == 401
+        me = (await ask.get("/me")).json()
+        assert (me["tenant"], me["role"]) == ("default", "admin")
+        system = (await ask.get("/system")).json()
+        assert system["temporal_ui"] == f"{info['ui_url']}/namespaces/default"
+        assert [worker["agents"] for worker in system["workers"]] == [["echo"]]
+        [gateway] = gateways(dev)
+        os.kill(gateway, signal.SIGKILL)
+
+        async def back() -> bool:
+            try:
+                answer = await ask.get("/me")
+            except httpx2.TransportError:
+                return False
+            return answer.status_code == 200 and gateways(dev) not in ([], [gateway])
+
+        await until(back)
+        # It ends although somebody follows.
+        await ask.put("/sessions/s", json={})
+        async with ask.stream("GET", "/sessions/s/events") as answer:
+            lines = answer.aiter_lines()
+            await anext(lines)
+            dev.process.send_signal(signal.SIGINT)
+            assert [line async for line in lines if line][-1] == ": server stopping"
+            assert await dev.ended() == 0
+    written = "\n".join(path.read_text() for path in (dev.folder / ".turnwright").glob("*.log"))
+    assert "gateway_listening" in written
+    assert key not in "\n".join([written, *shown])
+
+
+def gateways(dev: DevUnderTest) -> list[int]:
+    return [pid for pid in dev.children() if "worker.main gateway" in command_of(pid)]
 
 
 async def test_a_killed_dev_leaves_no_process_and_its_folder_can_be_used_again(start: Start) -> None:
@@ -155,7 +216,7 @@ async def test_a_killed_dev_leaves_no_process_and_its_folder_can_be_used_again(s
 
 
 async def test_a_second_dev_in_the_folder_says_so_and_disturbs_nothing(start: Start) -> None:
-    dev = await start()
+    dev = await start("--no-gateway")
     info = await dev.ready()
     code, out, err = await turnwright(dev.folder, "dev")
     assert (code, out) == (3, "")
@@ -169,7 +230,7 @@ async def test_devs_that_start_at_once_in_two_folders_get_a_temporal_each(start:
         folder.mkdir()
     devs = [await start(folder=folder) for folder in folders]
     infos = [await dev.ready() for dev in devs]
-    for name in ("temporal_address", "ui_url"):
+    for name in ("temporal_address", "ui_url", "gateway_url"):
         assert len({info[name] for info in infos}) == 2
     for folder in folders:
         code, out, err = await turnwright(
@@ -182,7 +243,7 @@ async def test_devs_that_start_at_once_in_two_folders_get_a_temporal_each(start:
 async def test_a_worker_that_ends_or_is_stopped_is_started_again(
     start: Start, tmp_path: Path, how: signal.Signals
 ) -> None:
-    dev = await start(lease_s="1")
+    dev = await start("--no-gateway", lease_s="1")
     await dev.ready()
     [worker] = [pid for pid in dev.children() if "worker.main" in command_of(pid)]
     os.kill(worker, how)
@@ -232,7 +293,7 @@ async def test_a_model_that_cannot_be_made_is_said_at_the_start_and_a_failed_tur
         "from turnwright.activities import Agent\n"
         "agents = [Agent('a', 'nonsense'), Agent('b', 'openai:gpt-5'), Agent('c', 'x', base_url='http://127.0.0.1:9/v1')]\n"
     )
-    dev = await start("--json", "--agents", "mine:agents")
+    dev = await start("--json", "--no-gateway", "--agents", "mine:agents")
     assert dev.process.stdout is not None
     async with asyncio.timeout(DEADLINE_S):
         told = json.loads(await dev.process.stdout.readline())
@@ -254,7 +315,7 @@ async def test_what_to_try_stands_on_whole_lines_outside_of_the_box(start: Start
     (tmp_path / "mine.py").write_text(
         f"from turnwright.activities import Agent\nagents = [Agent({name!r}, 'nonsense')]\n"
     )
-    shown = await (await start("--agents", "mine:agents")).shown()
+    shown = await (await start("--no-gateway", "--agents", "mine:agents")).shown()
     [submit] = [line for line in shown if "turnwright submit" in line]
     assert submit.startswith("  turnwright submit")
     assert shlex.split(submit)[4] == name
@@ -267,7 +328,7 @@ async def test_agents_stand_in_the_folder_it_is_called_in(start: Start, tmp_path
         "from turnwright.activities import Agent\n"
         "agents = [Agent('parrot', 'scripted:x', model_settings={'steps': [{'say': 'Hello!'}]})]\n"
     )
-    dev = await start("--agents", "mine:agents")
+    dev = await start("--no-gateway", "--agents", "mine:agents")
     await dev.ready()
     code, out, err = await turnwright(
         tmp_path, "submit", "x", "--agent", "parrot", "--session", "first", "--create", "--follow"
