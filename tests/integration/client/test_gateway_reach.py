@@ -24,7 +24,7 @@ from turnwright.client.on_the_wire import to_path
 from turnwright.journal.driver import Driver
 
 SECRET = "the secret of ann"
-NOT_YET = 10**9  # behind what there is, so a webhook that begins there posts nothing
+NOT_YET = 10**9  # where the session ends, so a webhook that begins there posts nothing
 # The same for everybody, and nobody's data.
 NOBODYS = frozenset({"/v1/openapi.json", "/console", "/console/{name:path}"})
 # Everybody may have a session of that name.
