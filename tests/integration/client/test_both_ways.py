@@ -57,7 +57,7 @@ class Played:
         return [(name, None if name in DIFFERENT else said) for name, said in self.told]
 
 
-async def _first(items: AsyncGenerator[Any, None]) -> Any:  # noqa: ANN401 - an entry of whatever kind
+async def _first(items: AsyncGenerator[Any, Any]) -> Any:  # noqa: ANN401 - an entry of whatever kind
     async with aclosing(items):
         return await anext(items, None)
 
