@@ -179,7 +179,7 @@ class Client(Answering):
             phases: only turns in these.
             status: only turns that are shown so.
             after: the `next` of the page before.
-            limit: how many; with `status` there may be fewer although more follow.
+            limit: how many; there may be fewer although more follow, where few of many turns are wanted.
 
         Raises:
             NotFound: there is no such session.

@@ -19,15 +19,21 @@ DENIED_VIEW = (
     "do not try it again unless they ask."
 )
 EDITED_VIEW = "Whoever approved this call changed its arguments; what stands in the call is what was run."
+SURROUNDINGS_VIEW = "What the user's application shows as of this message, written by it and not by the user:"
+# The metadata of an input that hold it: what it is and its value, as {"description", "value"}, one each.
+SURROUNDINGS = "surroundings"
 # The id of the message the briefing stands in; as metadata it says that nobody wrote it.
 BRIEFING = "briefing"
 
 
 def request_messages(state: AgentState) -> tuple[Message, ...]:
-    """The messages of the next request: the summary of what was compacted, the paired context, the briefing."""
+    """The messages of the next request: the summary of what was compacted, the paired context, the briefing.
+
+    What an input's surroundings were when it came is shown beside it while it is the newest.
+    """
     summary = () if not state.summary else (_summary(state.summary),)
     briefed = briefing(state)
-    return summary + paired(state.context) + ((_briefing(briefed),) if briefed else ())
+    return summary + paired(_with_surroundings(state.context)) + ((_briefing(briefed),) if briefed else ())
 
 
 def offered_tools(state: AgentState) -> tuple[ToolSpec, ...]:
@@ -52,6 +58,28 @@ def paired(context: tuple[Message, ...]) -> tuple[Message, ...]:
         calls = [block for block in blocks if isinstance(block, ToolCall)]
         view += [_result_message(message, call, results) for call in calls]
     return tuple(view)
+
+
+def _with_surroundings(context: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The context with what the program of its newest input showed; what earlier ones came with is over."""
+    for index in reversed(range(len(context))):
+        message = context[index]
+        if message.role != "user":
+            continue
+        told = _surroundings(message)
+        if told:
+            shown = message.model_copy(update={"blocks": (*message.blocks, Text(text=told))})
+            return (*context[:index], shown, *context[index + 1 :])
+        if "input" not in message.metadata:
+            break
+    return context
+
+
+def _surroundings(message: Message) -> str:
+    held = message.metadata.get(SURROUNDINGS)
+    known = [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+    lines = [f"- {one.get('description')}: {one.get('value')}" for one in known]
+    return "\n".join([SURROUNDINGS_VIEW, *lines]) if lines else ""
 
 
 def _again(block: object, seen: set[str]) -> bool:

@@ -24,6 +24,7 @@ from turnwright.client.cli.thread_admin import ThreadAdminCommands
 from turnwright.client.cli.turn import TurnCommands
 from turnwright.client.cli.turn_answers import TurnAnswerCommands
 from turnwright.client.cli.turns import TurnsCommands
+from turnwright.client.cli.webhooks import WebhooksCommands
 from turnwright.client.settings import ClientSettings
 
 
@@ -44,6 +45,7 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     SessionCommands(runner).add_to(sessions)
     SessionAdminCommands(runner).add_to(sessions)
     KeysCommands(runner).add_to(group(app, "keys", "API keys of the gateway: who may use it, and for what."))
+    WebhooksCommands(runner).add_to(group(app, "webhooks", "Webhooks: where a gateway posts what is committed."))
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))
 
 

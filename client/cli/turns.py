@@ -106,6 +106,6 @@ def _show(page: Page[TurnSeen], screen: Screen) -> None:
     if screen.as_json:
         screen.json({"turns": [plain.turn_seen(seen) for seen in page.items], "next": page.next})
         return
-    turn_table(page.items, screen)
+    turn_table(page.items, screen, none="there are none among the newest" if page.next else "there are no turns")
     if page.next is not None:
         screen.note(f"more: --after {page.next}")

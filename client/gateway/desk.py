@@ -34,6 +34,12 @@ class Desk:
     feeds: Feeds
     leaving: Leaving
 
+    async def check_session(self, key: SessionKey) -> None:
+        """Raises `NotFound` if there is no such session."""
+        row = await self.journal.session(key)
+        if row is None or row.deleted:
+            raise NotFound.session(key)
+
     def access(self, caller: Caller) -> Access:
         """The journal as this caller may use it."""
         return Access(Direct(self.journal, caller.tenant, self.wakes), caller.tenant, caller.principal)

@@ -33,6 +33,7 @@ async def read_said(
     n: Number = 0,
 ) -> Heard:
     """What the thread's running model call has said behind a place, the `place` of the answer before."""
+    await desk.check_session(key.session_key)
     return await desk.access(caller).backend.said(key, DeltaPlace(turn_id, step, ordinal, n))
 
 

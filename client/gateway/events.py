@@ -85,7 +85,7 @@ async def follow_turn(
 @router.get("/sessions/{session}/changes", response_class=EventSourceResponse)
 async def watch_session(caller: WhoAsks, desk: AtDesk, key: AskedSession) -> EventSourceResponse:
     """A `change` whenever something was committed to the session, and one at once; for who reads it elsewhere."""
-    await Session(desk.access(caller), key).status()
+    await desk.check_session(key)
     return Stream(desk, caller, _changes(desk, desk.journal.watch(key)))
 
 
@@ -94,6 +94,7 @@ async def watch_thread(
     caller: WhoAsks, desk: AtDesk, key: AskedThread, *, deltas: WithDeltas = False
 ) -> EventSourceResponse:
     """As of a session, with `deltas` also when a model says something; the thread need not be there yet."""
+    await desk.check_session(key.session_key)
     listener = Listener(desk.access(caller).backend, key, wanted=deltas)
     return Stream(desk, caller, _changes(desk, listener.watch()))
 

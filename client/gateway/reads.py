@@ -165,7 +165,7 @@ async def list_turns(  # noqa: PLR0913 - one for each filter
     after: After = None,
     limit: Limit = 50,
 ) -> Page[TurnSeen]:
-    """A page of turns, newest first; with `status` there may be fewer than `limit` although more follow."""
+    """A page of turns, newest first; with filters there may be fewer than `limit` although more follow (`next`)."""
     key = None if session is None else caller.session(session, user, anonymous=anonymous)
     wanted = TurnFilter(
         caller.tenant, key, _whose(caller, user, anonymous=anonymous), agent, thread, tuple(phase or PHASES), status

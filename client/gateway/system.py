@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter
 
+from turnwright.client.errors import NotFound
 from turnwright.client.gateway.desk import AskedSession, AskedThread, AtDesk, WhoAsks
 from turnwright.client.session import Session
 from turnwright.journal.driver import Presence
@@ -167,7 +168,9 @@ async def name_workflows(caller: WhoAsks, desk: AtDesk, key: AskedThread) -> Wor
     caller.needs("operator")
     journal_id = await desk.journal.journal_id()
     row = await desk.journal.thread(key)
-    active = None if row is None else row.control.active
+    if row is None:
+        raise NotFound.thread(key)
+    active = row.control.active
     return Workflows(
         session=session_workflow_id(journal_id, SessionKey(key.tenant, key.user, key.session)),
         thread=thread_workflow_id(journal_id, key),

@@ -29,7 +29,9 @@ from turnwright.journal.turn_status import Phase, TurnStatus
 from turnwright.journal.ways import way_to_rebuild
 
 T = TypeVar("T")
-SCANNED_ROWS_MAX = 2_000
+LOOKED_ROWS_MAX = 10_000
+JUDGED_ROWS_MAX = 2_000
+BATCH_ROWS = 500
 DIGITS_MAX = 19
 ANY_USER = ""
 ANONYMOUS = "-"
@@ -70,37 +72,67 @@ class TurnFilter:
     def wanted(self) -> tuple[Phase, ...]:
         """The phases that can be in the list."""
         possible = PHASES if self.shown is None else phases_shown_as(self.shown)
-        return tuple(phase for phase in self.phases if phase in possible)
+        return tuple(phase for phase in PHASES if phase in self.phases and phase in possible)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A part of the turns, sorted: the statement that reads it, whose it is, and what else narrows it."""
+
+    statement: str
+    owner: str | int
+    scope: tuple[str, ...]
 
 
 def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page[TurnSeen] | None]:
     """A page of turns, newest first; None when the filter's session does not exist.
 
-    What is shown depends on thread and session, so rows are filtered here; one call looks at a bounded number of
-    them, and may give fewer than `limit` with more to come.
+    Rows are filtered where they were read, and what is shown depends on thread and session as well. So one call looks
+    at a bounded number of them, and may give fewer than `limit` with more to come.
     """
-    statement, scope = "turns_of_tenant", (wanted.agent, wanted.user)
-    owner: str | int = wanted.tenant
-    if wanted.session is not None:
-        session_id = yield from find_session_id(wanted.session)
-        if session_id is None:
-            return None
-        statement, scope, owner = "turns_of_session", (wanted.agent, wanted.thread), session_id
-    phases = f",{','.join(wanted.wanted)},"
+    stretches = yield from _stretches(wanted)
+    if stretches is None:
+        return None
     items: list[TurnSeen] = []
-    place, scanned = _NEWEST if after is None else place_of(after), 0
-    while scanned < SCANNED_ROWS_MAX:
-        batch = yield from rows(statement, owner, phases, *place, limit, *scope)
+    place, size, looked, judged = _NEWEST if after is None else place_of(after), limit, 0, 0
+    while looked < LOOKED_ROWS_MAX and judged < JUDGED_ROWS_MAX:
+        batch = yield from _newest(stretches, place, size)
         for row in batch:
-            scanned, place = scanned + 1, (row[1], row[0])
+            place = (row[1], row[0])
+            if row[3] is None:
+                continue
+            judged += 1
             seen = yield from _turn_seen(row)
             if wanted.shown in (None, seen.shown):
                 items.append(seen)
             if len(items) == limit:
                 return Page(tuple(items), _cursor(place))
-        if len(batch) < limit:
+        if len(batch) < size:
             return Page(tuple(items))
+        looked, size = looked + size * len(stretches), max(limit, BATCH_ROWS)
     return Page(tuple(items), _cursor(place))
+
+
+def _stretches(wanted: TurnFilter) -> Script[tuple[_Stretch, ...] | None]:
+    """Where the turns stand that may be wanted; one for each phase, unless all are."""
+    if wanted.session is not None:
+        session_id = yield from find_session_id(wanted.session)
+        if session_id is None:
+            return None
+        phases = f",{','.join(wanted.wanted)},"
+        return (_Stretch("turns_of_session", session_id, (wanted.agent, wanted.thread, phases)),)
+    whose = (wanted.agent, wanted.user)
+    if wanted.wanted == PHASES:
+        return (_Stretch("turns_of_tenant", wanted.tenant, whose),)
+    return tuple(_Stretch("turns_in_phase", wanted.tenant, (*whose, phase)) for phase in wanted.wanted)
+
+
+def _newest(stretches: tuple[_Stretch, ...], place: tuple[int, str], size: int) -> Script[list[Row]]:
+    """The next rows of all of them together."""
+    found: list[Row] = []
+    for stretch in stretches:
+        found += yield from rows(stretch.statement, stretch.owner, *place, size, *stretch.scope)
+    return sorted(found, key=lambda row: (row[1], row[0]), reverse=True)[:size]
 
 
 def list_sessions(tenant: str, user: str, after: str | None, limit: int) -> Script[Page[SessionSeen]]:

@@ -92,7 +92,7 @@ class TurnsPage {
       return; // the frame says that the connection is lost
     }
     this.rows.show(pager.items);
-    this.empty.hidden = pager.items.length > 0;
+    this.empty.hidden = pager.items.length > 0 || pager.next !== null;
     write(this.tally, pager.loaded ? `${pager.items.length.toLocaleString("en")}${pager.next ? "+" : ""}` : "");
     this.#showBar();
   }

@@ -7,13 +7,15 @@ names the message as the front end does; everything else is named by its entry.
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ag_ui import core
 from ag_ui.core import (
     AssistantMessage,
     AudioPart,
     ContentPart,
+    Context,
     DataSource,
     DocumentPart,
     FunctionCall,
@@ -33,6 +35,7 @@ from turnwright.journal.canonical import encode
 from turnwright.journal.entries import ContextCleared, ContextCompacted, ContextOffloaded, Entry
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.messages import Block, Media, Message, Text, Thinking, ToolCall, ToolResult
+from turnwright.journal.view import SURROUNDINGS
 
 MESSAGE_ID = "agui_message_id"
 _PARTS: Mapping[str, type[ImagePart | AudioPart | VideoPart]] = {
@@ -94,13 +97,19 @@ def reasonings(blocks: Iterable[Block]) -> list[str]:
     return [block.text for block in blocks if isinstance(block, Thinking) and block.text]
 
 
-def as_input(message: UserMessage) -> Message:
-    """A person's message as it is journaled. Files that only a provider has are left out."""
+def as_input(message: UserMessage, surroundings: Sequence[Context] = ()) -> Message:
+    """A person's message as it is journaled, with what the front end said of itself.
+
+    Files that only a provider has are left out.
+    """
     content = message.content
     blocks: Iterable[Text | Media | None]
     blocks = [Text(text=content)] if isinstance(content, str) else map(_block, content)
     kept = tuple(block for block in blocks if block is not None)
-    return Message(role="user", blocks=kept, name=message.name, metadata={MESSAGE_ID: message.id})
+    metadata: dict[str, Any] = {MESSAGE_ID: message.id}
+    if surroundings:
+        metadata[SURROUNDINGS] = [{"description": one.description, "value": one.value} for one in surroundings]
+    return Message(role="user", blocks=kept, name=message.name, metadata=metadata)
 
 
 def _shown(message: Message, calls: set[str], *, parts: bool) -> Iterator[core.Message]:

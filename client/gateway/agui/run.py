@@ -1,7 +1,8 @@
 """A run of an AG-UI front end: which turn it is about, and from where in the thread it is told.
 
 Rule: a run is a turn's, by its id, so the same run asked for again is the same turn. What a front end sends along of
-the conversation is its copy: only the newest message of the person is taken in, or what it resumes with.
+the conversation is its copy: only the newest message of the person is taken in, with the context that came along, or
+what it resumes with.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ MOOT = frozenset({"already_answered", "expired", "not_open", "not_unknown", "unk
 class Run:
     """A run to be told: what the thread was after the entry `after_seq`, then what became of the turn.
 
-    `ignored` is what could not be taken in and why; `current`: whether the front end speaks 1.0 or later.
+    `ignored` is what could not be taken in and why; `current`: whether the front end speaks 1.0 or later;
+    `tools_ignored`: those it has and the agent was not made with.
     """
 
     key: ThreadKey
@@ -46,6 +48,7 @@ class Run:
     after_seq: int
     ignored: tuple[Mapping[str, Any], ...] = ()
     current: bool = True
+    tools_ignored: tuple[str, ...] = ()
 
 
 async def begin(access: Access, caller: Caller, key: ThreadKey, asked: RunAgentInput) -> Run:
@@ -63,7 +66,7 @@ async def begin(access: Access, caller: Caller, key: ThreadKey, asked: RunAgentI
     message = next((one for one in reversed(asked.messages) if isinstance(one, UserMessage)), None)
     if message is None:
         raise InvalidInput("there is no message of the role user, so there is nothing to do")
-    turn = await Thread(access, key).submit(as_input(message), request_id=asked.run_id)
+    turn = await Thread(access, key).submit(as_input(message, asked.context or ()), request_id=asked.run_id)
     assert turn.receipt is not None, "it was submitted"
     return _run(key, turn.id, asked, turn.receipt.seq)
 
@@ -101,7 +104,8 @@ async def _steer(turn: Turn, history: History, asked: RunAgentInput) -> list[Rec
     newest = asked.messages[-1] if asked.messages else None
     if not isinstance(newest, UserMessage) or newest.id in await history.names():
         return []
-    receipt = await turn.steer(as_input(newest), request_id=_request_id(asked.run_id, "message"), check=False)
+    message = as_input(newest, asked.context or ())
+    receipt = await turn.steer(message, request_id=_request_id(asked.run_id, "message"), check=False)
     return [] if receipt.status == "rejected" else [receipt]
 
 
@@ -134,7 +138,8 @@ def _run(
 ) -> Run:
     # One from before 1.0 says none. It knows neither content of several parts nor that a run can be cancelled.
     current = asked.protocol_version is not None
-    return Run(key, turn_id, asked.thread_id, asked.run_id, after_seq, ignored, current)
+    tools = tuple(tool.name for tool in asked.tools or ())
+    return Run(key, turn_id, asked.thread_id, asked.run_id, after_seq, ignored, current, tools)
 
 
 def _request_id(run_id: str, what: str) -> str:

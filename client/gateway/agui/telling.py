@@ -37,6 +37,8 @@ from turnwright.journal.driver import Subscription
 from turnwright.journal.store import POLL_S
 
 IGNORED = "turnwright.resume_ignored"
+TOOLS_IGNORED = "turnwright.tools_ignored"
+TOOLS_WHY = "an agent calls the tools it was made with; those of a front end are not offered to it"
 OURS_FROM = 500
 
 log = structlog.get_logger(__name__)
@@ -65,6 +67,8 @@ async def tell(backend: Backend, run: Run) -> AsyncGenerator[BaseEvent, None]:
 async def _told(backend: Backend, run: Run) -> AsyncGenerator[BaseEvent, None]:
     for ignored in run.ignored:
         yield CustomEvent(name=IGNORED, value=dict(ignored))
+    if run.tools_ignored:
+        yield CustomEvent(name=TOOLS_IGNORED, value={"tools": list(run.tools_ignored), "reason": TOOLS_WHY})
     history = History(backend, run.key, run.turn_id, run.after_seq)
     shown = await history.messages()
     yield snapshot(shown, parts=run.current)

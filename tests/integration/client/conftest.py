@@ -32,7 +32,17 @@ Connect: TypeAlias = Callable[..., Awaitable[Client]]
 
 BOTH = frozenset(
     f"tests.integration.client.test_{name}"
-    for name in ("administration", "commands", "lists", "live", "questions", "reading", "unknown_outcomes", "waiting")
+    for name in (
+        "administration",
+        "commands",
+        "lists",
+        "live",
+        "questions",
+        "reading",
+        "unknown_outcomes",
+        "waiting",
+        "webhooks",
+    )
 )
 
 

@@ -36,6 +36,7 @@ from turnwright.client.gateway.agui.run import Run
 from turnwright.client.gateway.agui.telling import tell
 from turnwright.journal.driver import Driver
 from turnwright.journal.messages import Thinking
+from turnwright.journal.view import SURROUNDINGS_VIEW, offered_tools, request_messages
 
 
 @pytest.fixture
@@ -231,3 +232,27 @@ async def test_what_fails_in_the_middle_of_a_run_is_told_as_its_error_and_the_tu
     assert last.code == "store_unavailable"
     await hands.finish(turn)
     assert (await turn.status()).status == "completed"
+
+
+async def test_what_a_front_end_shows_reaches_the_model_with_the_message_and_its_tools_are_said_to_be_ignored(
+    ask: httpx2.AsyncClient, client: Client, hands: Hands
+) -> None:
+    tool = {"name": "open_page", "description": "Opens a page.", "parameters": {"type": "object"}}
+    given = run_input("r-1", said("what do I see?")) | {
+        "context": [{"description": "the page", "value": "order 5"}],
+        "tools": [tool],
+    }
+    async with started(ask, given) as events:
+        turn = await turn_of(client)
+        await hands.ask_model(turn)
+        state = await client.session("ann", "s").thread(AGENT).state()
+        (sent,) = request_messages(state)
+        assert sent.text == f"what do I see?{SURROUNDINGS_VIEW}\n- the page: order 5"
+        assert "open_page" not in {tool.name for tool in offered_tools(state)}
+        await hands.answer(turn, "Order 5.")
+        heard = await rest(events)
+    assert messages(heard) == [("user", "what do I see?")], "it is not what the person said"
+    [ignored] = of(heard, "CUSTOM")
+    assert (ignored["name"], ignored["value"]["tools"]) == ("turnwright.tools_ignored", ["open_page"])
+    assert ignored["value"]["reason"]
+    assert (text_of(heard), outcome(heard)) == ("Order 5.", "success")

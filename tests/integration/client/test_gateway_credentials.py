@@ -18,7 +18,6 @@ from jwt.algorithms import RSAAlgorithm
 
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import running, serving, settings_of
-from tests.integration.client.hands import AGENT
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from turnwright.client.gateway.credentials import JwtSettings
 from turnwright.client.gateway.serve import is_loopback, server_of
@@ -185,37 +184,7 @@ async def test_a_token_that_is_not_whole_good_and_ours_is_refused(jwt_url: str, 
         assert_problem(await ask.get("/me"), 401, "unauthenticated")
 
 
-# -- what a credential reaches -----------------------------------------------------------------
-
-
-async def test_no_route_gives_another_tenants_or_another_users_data(url: str, driver: Driver) -> None:
-    """Every route of the interface, with ids that exist, of somebody else."""
-    async with http(url, await token(driver, "admin", "acme", "ann")) as ann:
-        turn = (await submitted(ann, input="the secret of ann"))["turn_id"]
-        described = (await ann.get(f"{url}/v1/openapi.json")).json()
-        key_id = (await ann.get("/keys")).json()["items"][0]["key_id"]
-    named = {"session": "s", "agent": AGENT, "thread": "main", "turn": turn, "interaction": "i-1", "key": key_id}
-    named |= {"entry": "cmd:x:0", "webhook": "wh-0"}
-    strangers = [await token(driver, "admin", "other", "ann"), await token(driver, "caller", "acme", "ben")]
-    asked = 0
-    for stranger in strangers:
-        async with http(url, stranger) as ask:
-            for path, operations in described["paths"].items():
-                for method in operations:
-                    if method == "put":
-                        continue  # everybody may have a session of that name
-                    where = path.removeprefix("/v1").format_map(named)
-                    body: dict[str, Any] | None = {} if method in ("post", "put") else None
-                    answer = await ask.request(method.upper(), where, json=body, params={"user": "ann"})
-                    asked += 1
-                    assert "the secret of ann" not in answer.text, (method, path)
-                    assert turn not in answer.text.replace(where, "").replace(f"no turn {turn}", ""), (method, path)
-                    if "{" in path:
-                        assert answer.status_code in (403, 404, 422), (method, path, answer.text)
-    assert asked > 2 * 40
-    async with http(url, await token(driver, "admin", "acme", "ann")) as ann:
-        assert (await ann.get(f"/turns/{turn}")).json()["status"] == "queued"
-        assert (await ann.get("/keys")).json()["items"][0]["revoked_us"] is None
+# -- from a page in a browser ------------------------------------------------------------------
 
 
 async def test_another_origin_may_ask_only_if_it_is_named(journal_url: str, driver: Driver) -> None:

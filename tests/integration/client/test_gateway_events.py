@@ -185,3 +185,17 @@ async def test_a_silent_stream_says_that_it_lives(ask: httpx2.AsyncClient) -> No
         lines = answer.aiter_lines()
         while not (await anext(lines)).startswith(":"):
             pass
+
+
+async def test_a_thread_may_be_watched_before_it_is_there_but_not_in_a_session_that_is_not(
+    ask: httpx2.AsyncClient,
+) -> None:
+    thread = f"/sessions/s/threads/{AGENT}/main"
+    for path in (f"{thread}/changes", f"{thread}/events", "/sessions/s/changes", "/sessions/s/events"):
+        assert await _status(ask, path) == httpx2.codes.NOT_FOUND, path
+    assert_problem(await ask.get(f"{thread}/said"), 404, "not_found")
+    await ask.put("/sessions/s", json={})
+    async with events(ask, f"{thread}/changes", deltas=True) as stream:
+        assert (await anext(stream)).name == "change"
+        await submitted(ask)
+        assert (await anext(stream)).name == "change"

@@ -1,6 +1,9 @@
-"""Reads of entries go by whole keys, whatever PostgreSQL knew of the tables when it planned them."""
+"""Reads go by whole keys or begin at a place in an index, whatever was known of the tables when they were planned."""
 
 import re
+import sqlite3
+from contextlib import closing
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -75,5 +78,39 @@ async def test_a_page_of_the_inbox_begins_at_its_place_in_an_index(
         assert f"Scan using {index} on interactions" in plan, plan
         assert "Seq Scan" not in plan, plan
         assert "Sort" not in plan, plan
+    finally:
+        await connection.close()
+
+
+TURNS: dict[str, tuple[str, tuple[object, ...]]] = {
+    "turns_in_phase": ("turns_by_phase", ("t", 2**62, "~", 50, "", "", "failed")),
+    "turns_of_tenant": ("turns_by_tenant", ("t", 2**62, "~", 50, "", "")),
+    "turns_of_session": ("turns_by_session", (1, 2**62, "~", 50, "", "", ",failed,")),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+async def test_a_page_of_turns_begins_at_its_place_in_an_index(driver: Driver, journal_url: str, name: str) -> None:
+    index, params = TURNS[name]
+    plan = await plan_of(journal_url, name, params)
+    assert f"{index} " in plan, plan
+    for walk in ("Seq Scan on turns", "SCAN turns", "Hash", "Merge"):
+        assert walk not in plan, plan
+    if name == "turns_in_phase":
+        assert "phase = " in plan or "phase=?" in plan, plan
+        assert "Sort" not in plan, plan
+
+
+async def plan_of(journal_url: str, name: str, params: tuple[object, ...]) -> str:
+    """How the store would carry out a statement."""
+    if journal_url.startswith("sqlite"):
+        with closing(sqlite3.connect(urlsplit(journal_url).path[1:])) as file:
+            sql = f"EXPLAIN QUERY PLAN {statement('sqlite', name).sql}"
+            return "\n".join(f"{row[3]} " for row in file.execute(sql, params))
+    place, _, schema = journal_url.rpartition("&schema=")
+    connection = await Server(place, schema).connect()
+    try:
+        rows = await connection.fetch(f"EXPLAIN {statement('postgres', name).sql}", *params)
+        return "\n".join(row[0] for row in rows)
     finally:
         await connection.close()

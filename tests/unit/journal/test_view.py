@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must
 from tests.unit.journal.world import check_pairs, check_request
-from turnwright.journal.agent_state import AgentState
+from turnwright.journal.agent_state import AgentState, empty_state
 from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry
 from turnwright.journal.evolve_state import evolve_state
-from turnwright.journal.messages import Block, Message, Text, ToolCall, ToolResult
-from turnwright.journal.view import DENIED_VIEW, paired, request_messages
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Block, Message, Text, ToolCall, ToolResult, user
+from turnwright.journal.view import DENIED_VIEW, SURROUNDINGS, SURROUNDINGS_VIEW, paired, request_messages
 
 CALL_IDS = st.sampled_from(["a", "b", "c"])
 blocks: st.SearchStrategy[Block] = st.one_of(
@@ -156,3 +157,29 @@ def test_of_two_results_of_a_call_the_first_is_shown() -> None:
     results = [ToolResult(id="a", name="look", output=(Text(text=text),)) for text in ("first", "second")]
     view = paired((asked, *(Message(id=str(n), role="tool", blocks=(r,)) for n, r in enumerate(results))))
     assert [r.output for m in view for r in m.results] == [(Text(text="first"),)]
+
+
+def showing(text: str, page: str, **more: str) -> Message:
+    return user(text, **{SURROUNDINGS: [{"description": "page", "value": page}]}, **more)
+
+
+def texts(*context: Message) -> list[str]:
+    state = empty_state(ThreadKey("t", None, "agent", "s")).model_copy(update={"context": context})
+    return [message.text for message in request_messages(state)]
+
+
+def test_what_an_application_shows_is_told_with_the_newest_input_and_never_with_an_older_one() -> None:
+    answer = Message(role="assistant", blocks=(Text(text="yes"),))
+    orders, bill = (f"{SURROUNDINGS_VIEW}\n- page: {page}" for page in ("orders", "bill"))
+    first, second = showing("one", "orders"), showing("two", "bill")
+    assert texts(first) == [f"one{orders}"]
+    assert texts(first, answer) == [f"one{orders}", "yes"]
+    assert texts(first, answer, second) == ["one", "yes", f"two{bill}"]
+    assert texts(first, answer, user("two")) == ["one", "yes", "two"]
+    assert texts(first, answer, user("faster", input="steered")) == [f"one{orders}", "yes", "faster"]
+    assert texts(first, showing("here", "bill", input="steered")) == ["one", f"here{bill}"]
+
+
+def test_metadata_that_only_look_like_surroundings_are_no_words() -> None:
+    for held in ("orders", {"page": "orders"}, [], ["orders"], None):
+        assert texts(user("one", **{SURROUNDINGS: held})) == ["one"]

@@ -1,0 +1,79 @@
+"""Lists of turns, among so many others that none may be found by walking over them."""
+
+import pytest
+
+from tests.integration.journal.conftest import KEY, Played, Sql
+from turnwright.journal import store_admin
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.listing import LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
+
+MANY = 3 * LOOKED_ROWS_MAX
+ANNS = ThreadKey("t", "ann", "agent", "s")
+# Like a turn that is there, but that they have ended: the newest and the oldest failed.
+ENDED = f"""
+    INSERT INTO turns
+    SELECT 't-' || n, thread_id, session_id, tenant, queue_order,
+        CASE WHEN n IN (1, {MANY}) THEN 'failed' ELSE 'completed' END,
+        pause, body, queued_seq, session_seq, created_us - n, updated_us
+    FROM turns, (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {MANY}) SELECT n FROM c) AS c
+    WHERE turn_id = $1
+"""
+
+
+@pytest.fixture
+async def queued(played: Played, sql: Sql) -> str:
+    """The only turn of the tenant that has not ended, and the newest."""
+    turn = await played.submit("one")
+    await sql(ENDED, turn)
+    return turn
+
+
+async def listed(played: Played, wanted: TurnFilter, after: str | None = None, limit: int = 50) -> Page[TurnSeen]:
+    page = await store_admin.list_turns(played.journal, wanted, after, limit)
+    assert page is not None
+    return page
+
+
+async def test_the_few_in_a_phase_are_found_at_once_among_many_in_others(played: Played, queued: str) -> None:
+    page = await listed(played, TurnFilter("t", shown="queued"))
+    assert ([seen.status.turn_id for seen in page.items], page.next) == ([queued], None)
+    page = await listed(played, TurnFilter("t", phases=("failed",)))
+    assert (len(page.items), page.next) == (2, None)
+    assert (await listed(played, TurnFilter("t", phases=("cancelled", "waiting")))) == Page(())
+
+
+async def test_those_in_several_phases_come_in_one_order(played: Played, sql: Sql, queued: str) -> None:
+    [(newest_us,)] = await sql("SELECT created_us FROM turns WHERE turn_id = $1", queued)
+    wanted, places = TurnFilter("t", phases=("failed", "queued", "failed")), list[str]()
+    page = await listed(played, wanted, limit=1)
+    while page.next is not None:
+        places.append(page.next)
+        page = await listed(played, wanted, page.next, limit=1)
+    assert places == [f"{newest_us}.{queued}", f"{newest_us - 1}.t-1", f"{newest_us - MANY}.t-{MANY}"]
+    assert page == Page(())
+
+
+@pytest.mark.usefixtures("queued")
+async def test_what_no_index_finds_is_looked_for_in_bounded_steps_and_found(played: Played, sql: Sql) -> None:
+    turn = await played.submit("two", ANNS)
+    await sql("UPDATE turns SET created_us = 1 WHERE turn_id = $1", turn)
+    for wanted in (TurnFilter("t", user="+ann"), TurnFilter("t", user="+ann", phases=("queued", "completed"))):
+        page = await listed(played, wanted)
+        assert page.items == ()
+        calls = 1
+        while page.next is not None:
+            page = await listed(played, wanted, page.next)
+            calls += 1
+        assert [seen.status.turn_id for seen in page.items] == [turn]
+        assert calls > 1, "one call looks at no more than a part of them"
+
+
+@pytest.mark.usefixtures("queued")
+async def test_a_session_s_turns_are_found_by_phase_too(played: Played) -> None:
+    wanted = TurnFilter("t", KEY.session_key, phases=("failed",))
+    page = await listed(played, wanted)
+    found = len(page.items)
+    while page.next is not None:
+        page = await listed(played, wanted, page.next)
+        found += len(page.items)
+    assert found == 2
