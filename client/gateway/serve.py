@@ -12,13 +12,13 @@ import structlog
 import uvicorn
 
 from turnwright.client.gateway.app import create_app
+from turnwright.client.gateway.connections import connections, count_connections
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.journal.errors import InvalidInput
 
 LEAVE_S = 5
 BACKLOG = 512
 KEEP_ALIVE_S = 30
-CONNECTIONS_MAX = 2_000
 
 log = structlog.get_logger(__name__)
 
@@ -48,12 +48,14 @@ def server_of(settings: GatewaySettings) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             create_app(settings),
+            http=connections(settings),
+            ws="none",
             host=settings.host,
             port=settings.port,
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=CONNECTIONS_MAX,
+            limit_concurrency=count_connections(),
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=LEAVE_S,
             h11_max_incomplete_event_size=64 * 1024,
