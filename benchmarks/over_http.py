@@ -59,9 +59,7 @@ async def _say(bare: Server, answer: bytes) -> None:
     asking.close()
 
 
-async def _measure(  # noqa: PLR0913, PLR0917 - two servers, and how they are asked
-    bench: Bench, store: Store, gateway: Server, bare: Server, path: str, connections: int
-) -> Figure:
+async def _measure(bench: Bench, store: Store, gateway: Server, bare: Server, path: str, connections: int) -> Figure:
     ours = [await gateway.connect() for _ in range(connections)]
     theirs = [await bare.connect() for _ in range(connections)]
     each = READS_PER_ROUND[connections]

@@ -13,6 +13,7 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 from benchmarks.bench import Bench
@@ -86,7 +87,7 @@ async def _measure(bench: Bench, store: Store, readers: int) -> list[Figure]:
         who = "1 follower" if readers == 1 else f"{readers} followers"
         figures = []
         for what, pick in (("the middle one", median), ("the last one", max)) if readers > 1 else (("it", max),):
-            pair = await paired(bench.rounds(ROUNDS), lambda: _sample(ours, pick), lambda: _sample(theirs, pick))
+            pair = await paired(bench.rounds(ROUNDS), partial(_sample, ours, pick), partial(_sample, theirs, pick))
             figures.append(Figure(f"{store.name}: {who}, to {what}", "ms", pair[0], PEER, pair[1]))
         if readers > 1:
             memory = (ours.bytes_each / KIB,), (theirs.bytes_each / KIB,)

@@ -50,10 +50,11 @@ class Stream(EventSourceResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, desk: Desk, caller: Caller, events: Events) -> None:
+    def __init__(self, desk: Desk, caller: Caller, events: Events, status_code: int = 200) -> None:
         desk.limits.check_stream(caller)
         super().__init__(
             events,
+            status_code,
             ping=desk.settings.heartbeat_s,
             send_timeout=desk.settings.send_timeout_s,
             sep="\n",

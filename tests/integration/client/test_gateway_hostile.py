@@ -213,7 +213,6 @@ async def test_bodies_that_are_not_finished_are_bounded_all_together(victim: Vic
     """Each is within the bound, and who comes when all is taken is told to come again."""
     before = victim.process.resident_bytes
     head = victim.head("POST", TURNS, "Content-Type: application/json", f"Content-Length: {BODY_BYTES_MAX}")
-    statuses = []
     async with AsyncExitStack() as stack:
         readers = []
         for _ in range(3 * AT_ONCE):
@@ -221,8 +220,7 @@ async def test_bodies_that_are_not_finished_are_bounded_all_together(victim: Vic
             stack.callback(writer.close)
             writer.write(head + b" " * (BODY_BYTES_MAX - 1))
             readers.append(reader)
-        for reader in readers:
-            statuses.append(answer_of(await gone(reader))[0])
+        statuses = [answer_of(await gone(reader))[0] for reader in readers]
     assert set(statuses) == {408, 503}
     assert victim.process.resident_bytes - before < 100 * MEGABYTE
     await victim.still_answers()
