@@ -56,4 +56,12 @@ def application() -> Starlette:
 
 
 if __name__ == "__main__":
-    uvicorn.run(application(), host="127.0.0.1", port=int(sys.argv[1]), log_config=None, access_log=False, http="h11")
+    uvicorn.run(
+        application(),
+        host="127.0.0.1",
+        port=int(sys.argv[1]),
+        log_config=None,
+        access_log=False,
+        http="h11",
+        timeout_keep_alive=600,
+    )

@@ -33,8 +33,7 @@ async def run(bench: Bench) -> Section:
             async with served(log, "benchmarks.gateway_process", store.url) as gateway:
                 path = f"/v1/turns/{turn}"
                 await _say(bare, await _read(gateway, path))
-                for connections in CONNECTIONS:
-                    figures.append(await _measure(bench, store, gateway, bare, path, connections))
+                figures += [await _measure(bench, store, gateway, bare, path, each) for each in CONNECTIONS]
     return Section("Status over HTTP", (__doc__ or "").strip(), tuple(figures))
 
 

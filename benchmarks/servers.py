@@ -78,7 +78,7 @@ async def served(log: Path, module: str, *words: str) -> AsyncIterator[Server]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with log.open("wb") as out:
-        process = subprocess.Popen([sys.executable, "-m", module, *words, str(port)], cwd=ROOT, stdout=out, stderr=out)
+        process = subprocess.Popen([sys.executable, "-m", module, *words, str(port)], cwd=ROOT, stdout=out, stderr=out)  # noqa: ASYNC220 - it does not wait
     server = Server(process.pid, port)
     try:
         await _until_it_listens(process, server, log)
@@ -96,8 +96,12 @@ async def _until_it_listens(process: subprocess.Popen[bytes], server: Server, lo
     async with asyncio.timeout(START_S_MAX):
         while True:
             if process.poll() is not None:
-                raise RuntimeError(f"a server ended with {process.returncode}:\n{log.read_text('utf-8', 'replace')}")
+                raise RuntimeError(f"a server ended with {process.returncode}:\n{_said(log)}")
             with suppress(OSError):
                 (await server.connect()).close()
                 return
             await asyncio.sleep(LOOK_S)
+
+
+def _said(log: Path) -> str:
+    return log.read_text("utf-8", "replace")[-2_000:]
