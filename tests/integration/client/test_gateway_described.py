@@ -136,7 +136,7 @@ def _ask(operation: Operation, mode: GenerationMode, url: str, headers: dict[str
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy(generation_mode=mode))
-    def ask(case: Any) -> None:
+    def ask(case: Any) -> None:  # noqa: ANN401 - generic in what only Schemathesis knows
         answer = case.call(base_url=url, headers=headers, timeout=ANSWER_S_MAX)
         case.validate_response(answer, checks=CHECKS, headers=headers)
 
