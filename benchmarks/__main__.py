@@ -22,9 +22,11 @@ from benchmarks import (
     history,
     long,
     machine,
+    over_http,
     rebuild,
     recovery,
     report,
+    streams,
     submit,
     takeover,
     turn,
@@ -43,6 +45,8 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "freeze": freeze.run,
     "cancel": cancel.run,
     "recovery": recovery.run,
+    "streams": streams.run,
+    "http": over_http.run,
 }
 # They take hours, so they are measured only when they are named.
 LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run}

@@ -23,9 +23,11 @@ from starlette.routing import BaseRoute
 from turnwright.client.command_routes import PREFIX
 from turnwright.client.gateway import commands, console, drafts, events, keys, reads, system, webhooks
 from turnwright.client.gateway.agui import routes as agui
+from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.credentials import ApiKeys, Credentials, Doorkeeper, Jwts
 from turnwright.client.gateway.deliverer import Deliverer
+from turnwright.client.gateway.described import PROBLEMS, Described
 from turnwright.client.gateway.desk import Desk
 from turnwright.client.gateway.edge import REQUEST_ID, Edge
 from turnwright.client.gateway.feeds import Feeds
@@ -57,7 +59,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             await desk.wakes.close(CLOSE_S)
             await desk.journal.close()
 
-    app = FastAPI(
+    app = Described(
         title="Turnwright",
         summary="AI-agent conversations as durable workflows",
         version=version("turnwright"),
@@ -74,7 +76,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", REQUEST_ID],
         expose_headers=[REQUEST_ID, "Retry-After"],
     )
-    app.add_middleware(Edge, body_bytes_max=settings.body_bytes_max)
+    app.add_middleware(Edge, bodies=Bodies(settings.body_bytes_max, settings.body_timeout_s))
     for kind in (TurnwrightError, Exception):
         app.add_exception_handler(kind, _failed)
     app.add_exception_handler(HTTPException, _refused)
@@ -97,7 +99,7 @@ def _routes() -> list[BaseRoute]:
         webhooks.router,
         agui.router,
     ):
-        together.include_router(routes, prefix=PREFIX)
+        together.include_router(routes, prefix=PREFIX, responses=PROBLEMS)
     together.include_router(console.router)
     return together.routes
 

@@ -51,7 +51,9 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-async def caller_of(request: Request, authorization: Annotated[str | None, Header()] = None) -> Caller:
+async def caller_of(
+    request: Request, authorization: Annotated[str | None, Header(include_in_schema=False)] = None
+) -> Caller:
     """Who asks. Raises `Unauthenticated`, `TooMany`."""
     desk = desk_of(request)
     caller = await desk.doorkeeper.caller(authorization)

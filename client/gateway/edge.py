@@ -16,7 +16,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from turnwright.client.gateway.problems import TooLarge
+from turnwright.client.gateway.bodies import Bodies
 
 REQUEST_ID = "X-Request-Id"
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -35,22 +35,26 @@ log = structlog.get_logger(__name__)
 class Edge:
     """The outermost layer of the gateway."""
 
-    def __init__(self, app: ASGIApp, body_bytes_max: int) -> None:
+    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
         self._app = app
-        self._body_bytes_max = body_bytes_max
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(Headers(scope=scope))
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         scope["path"] = (scope.get("raw_path") or scope["path"].encode()).decode("ascii", "replace")
         answer = _Answer(send, request_id)
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with (
+            structlog.contextvars.bound_contextvars(request_id=request_id),
+            self._bodies.receiving(receive, headers, answer.is_started) as bounded,
+        ):
             try:
-                await self._app(scope, _bounded(receive, Headers(scope=scope), self._body_bytes_max), answer.send)
+                await self._app(scope, bounded, answer.send)
             finally:
                 answer.log(scope)
 
@@ -73,6 +77,9 @@ class _Answer:
                 headers.setdefault(name, value)
         await self._send(message)
 
+    def is_started(self) -> bool:
+        return bool(self._status)
+
     def log(self, scope: Scope) -> None:
         route = scope.get("route")
         log.info(
@@ -93,19 +100,3 @@ def _request_id(headers: Headers) -> str:
     """The caller's own, if it can stand in a log, else a new one."""
     given = headers.get(REQUEST_ID, "")
     return given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
-
-
-def _bounded(receive: Receive, headers: Headers, most: int) -> Receive:
-    """What arrives, up to so many bytes; more is an error before it is all in memory."""
-    declared = headers.get("content-length", "0")
-    taken = 0
-
-    async def take() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > most or (declared.isdecimal() and int(declared) > most):
-            raise TooLarge(f"the body is larger than {most:,} bytes, which is the most the gateway takes")
-        return message
-
-    return take

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import structlog
 from fastapi import APIRouter, Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from turnwright.client.errors import NotFound
@@ -41,17 +43,49 @@ LastEventId = Annotated[str | None, Header(description="The id of the last event
 AfterEvent = Annotated[int | None, Query(ge=0, le=2**53, description="As Last-Event-ID, which wins over it.")]
 PAGE_ENTRIES = 200
 
+log = structlog.get_logger(__name__)
 
-@router.get("/sessions/{session}/events", response_class=EventSourceResponse)
+
+class Stream(EventSourceResponse):
+    """A stream that counts as one of its caller's from its beginning to its end; the server's end is its end too."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, desk: Desk, caller: Caller, events: Events, status_code: int = 200) -> None:
+        desk.limits.check_stream(caller)
+        super().__init__(
+            events,
+            status_code,
+            ping=desk.settings.heartbeat_s,
+            send_timeout=desk.settings.send_timeout_s,
+            sep="\n",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+        self._held = desk.limits.stream(caller)
+        self._leaving = desk.leaving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. Who takes nothing is let go, and its connection is closed."""
+        answer = Answer(send)
+        with self._held:
+            try:
+                if await self._leaving.cut_short(super().__call__(scope, receive, answer.send)):
+                    start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+                    await answer.end(start)
+            except* SendTimeoutError:
+                log.info("stream_let_go")
+
+
+@router.get("/sessions/{session}/events", response_class=Stream)
 async def follow_session(
     caller: WhoAsks, desk: AtDesk, key: AskedSession, last_event_id: LastEventId = None, after: AfterEvent = None
-) -> EventSourceResponse:
+) -> Stream:
     """Everything that happens in the session, for ever; ids are positions."""
     seen = await Session(desk.access(caller), key).status()
     return Stream(desk, caller, _of_session(desk, key, seen, _place(last_event_id, after)))
 
 
-@router.get("/sessions/{session}/threads/{agent}/{thread}/events", response_class=EventSourceResponse)
+@router.get("/sessions/{session}/threads/{agent}/{thread}/events", response_class=Stream)
 async def follow_thread(
     caller: WhoAsks,
     desk: AtDesk,
@@ -60,7 +94,7 @@ async def follow_thread(
     after: AfterEvent = None,
     *,
     deltas: WithDeltas = False,
-) -> EventSourceResponse:
+) -> Stream:
     """Everything that happens on the thread, for ever; ids are entry numbers. The snapshot is the agent's state."""
     access = desk.access(caller)
     thread, listener = Thread(access, key), Listener(access.backend, key, wanted=deltas)
@@ -68,7 +102,7 @@ async def follow_thread(
     return Stream(desk, caller, _of_thread(desk, thread, listener, _place(last_event_id, after)))
 
 
-@router.get("/turns/{turn}/events", response_class=EventSourceResponse)
+@router.get("/turns/{turn}/events", response_class=Stream)
 async def follow_turn(
     caller: WhoAsks,
     desk: AtDesk,
@@ -77,22 +111,20 @@ async def follow_turn(
     after: AfterEvent = None,
     *,
     deltas: WithDeltas = False,
-) -> EventSourceResponse:
+) -> Stream:
     """What happens to the turn, to its end; ids are entry numbers of its thread."""
     return Stream(desk, caller, _of_turn(desk, caller, turn, _place(last_event_id, after), deltas=deltas))
 
 
-@router.get("/sessions/{session}/changes", response_class=EventSourceResponse)
-async def watch_session(caller: WhoAsks, desk: AtDesk, key: AskedSession) -> EventSourceResponse:
+@router.get("/sessions/{session}/changes", response_class=Stream)
+async def watch_session(caller: WhoAsks, desk: AtDesk, key: AskedSession) -> Stream:
     """A `change` whenever something was committed to the session, and one at once; for who reads it elsewhere."""
     await desk.check_session(key)
     return Stream(desk, caller, _changes(desk, desk.journal.watch(key)))
 
 
-@router.get("/sessions/{session}/threads/{agent}/{thread}/changes", response_class=EventSourceResponse)
-async def watch_thread(
-    caller: WhoAsks, desk: AtDesk, key: AskedThread, *, deltas: WithDeltas = False
-) -> EventSourceResponse:
+@router.get("/sessions/{session}/threads/{agent}/{thread}/changes", response_class=Stream)
+async def watch_thread(caller: WhoAsks, desk: AtDesk, key: AskedThread, *, deltas: WithDeltas = False) -> Stream:
     """As of a session, with `deltas` also when a model says something; the thread need not be there yet."""
     await desk.check_session(key.session_key)
     listener = Listener(desk.access(caller).backend, key, wanted=deltas)
@@ -174,27 +206,3 @@ def _place(last_event_id: str | None, after: int | None) -> int | None:
     if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 17):  # noqa: PLR2004 - 2**53
         raise InvalidInput(f"Last-Event-ID {last_event_id!r} is no id of an event; leave it out to begin anew")
     return int(last_event_id)
-
-
-class Stream(EventSourceResponse):
-    """A stream that counts as one of its caller's from its beginning to its end; the server's end is its end too."""
-
-    def __init__(self, desk: Desk, caller: Caller, events: Events) -> None:
-        desk.limits.check_stream(caller)
-        super().__init__(
-            events,
-            ping=desk.settings.heartbeat_s,
-            send_timeout=desk.settings.send_timeout_s,
-            sep="\n",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-        )
-        self._held = desk.limits.stream(caller)
-        self._leaving = desk.leaving
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
-        answer = Answer(send)
-        with self._held:
-            if await self._leaving.cut_short(super().__call__(scope, receive, answer.send)):
-                start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-                await answer.end(start)

@@ -57,6 +57,18 @@ class TooLarge(GatewayError):
     status, code = 413, "body_too_large"
 
 
+class TooSlow(GatewayError):
+    """The body was not there in time."""
+
+    status, code = 408, "body_too_slow"
+
+
+class Full(GatewayError):
+    """The gateway holds as much as it can, for everybody together."""
+
+    status, code = 503, "gateway_full"
+
+
 class TooMany(GatewayError):
     """More requests, or streams, than one credential may have."""
 
@@ -123,4 +135,6 @@ def _headers_of(error: GatewayError) -> dict[str, str]:
             return {"WWW-Authenticate": 'Bearer realm="turnwright"'}
         case TooMany(retry_after_s=seconds):
             return {"Retry-After": str(max(1, round(seconds)))}
+        case Full():
+            return {"Retry-After": str(RETRY_AFTER_S)}
     return {}

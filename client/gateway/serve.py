@@ -12,6 +12,7 @@ import structlog
 import uvicorn
 
 from turnwright.client.gateway.app import create_app
+from turnwright.client.gateway.connections import connections, count_connections
 from turnwright.client.gateway.leaving import Server
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.journal.errors import InvalidInput
@@ -19,7 +20,6 @@ from turnwright.journal.errors import InvalidInput
 LEAVE_S = 5
 BACKLOG = 512
 KEEP_ALIVE_S = 30
-CONNECTIONS_MAX = 2_000
 
 log = structlog.get_logger(__name__)
 
@@ -50,12 +50,14 @@ def server_of(settings: GatewaySettings) -> uvicorn.Server:
     return Server(
         uvicorn.Config(
             app,
+            http=connections(settings),
+            ws="none",
             host=settings.host,
             port=settings.port,
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=CONNECTIONS_MAX,
+            limit_concurrency=count_connections(),
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=LEAVE_S,
             h11_max_incomplete_event_size=64 * 1024,

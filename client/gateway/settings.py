@@ -19,6 +19,9 @@ class GatewaySettings:
     nobody, where `open` is set: then every request is an administrator's, and only this machine may ask.
     `origins` are web pages' origins that may ask from a browser; none may unless it is named. `temporal_ui` is where
     Temporal's own page shows the namespace, such as http://127.0.0.1:8233/namespaces/default, for links to it.
+
+    A client has `body_timeout_s` for the whole of a body, `patience_s` for the head of a request or the rest of a body
+    that was refused, and `send_timeout_s` to take what is sent to it; then its connection is closed.
     """
 
     client: ClientSettings
@@ -31,6 +34,8 @@ class GatewaySettings:
     requests_per_s: float = 100
     requests_at_once: int = 200
     streams_max: int = 500
+    body_timeout_s: float = 60
+    patience_s: float = 15
     heartbeat_s: float = 15
     send_timeout_s: float = 30
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)

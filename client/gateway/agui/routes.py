@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from ag_ui.core import BaseEvent, RunAgentInput
 from fastapi import APIRouter
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 
 from turnwright.client.gateway.agui.run import begin
 from turnwright.client.gateway.agui.telling import tell
@@ -17,8 +17,8 @@ from turnwright.client.gateway.events import Stream
 router = APIRouter(tags=["agui"])
 
 
-@router.post("/sessions/{session}/threads/{agent}/{thread}/agui", response_class=EventSourceResponse)
-async def run_agent(caller: WhoAsks, desk: AtDesk, key: AskedThread, asked: RunAgentInput) -> EventSourceResponse:
+@router.post("/sessions/{session}/threads/{agent}/{thread}/agui", response_class=Stream)
+async def run_agent(caller: WhoAsks, desk: AtDesk, key: AskedThread, asked: RunAgentInput) -> Stream:
     """A run as AG-UI 1.0 has it: the newest user message as a turn under the run's id, or what `resume` answers.
 
     The same run asked for again is the same turn, told again. The turn goes on whether somebody listens or not.

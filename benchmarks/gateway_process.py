@@ -1,0 +1,35 @@
+"""A gateway of a journal that asks nobody who they are and counts nobody's requests.
+
+`python -m benchmarks.gateway_process JOURNAL_URL PORT`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import structlog
+
+from turnwright.client.gateway.serve import serve
+from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.settings import ClientSettings
+
+UNBOUNDED = 1_000_000
+TENANT = "bench"
+
+
+def settings_of(journal_url: str, port: int) -> GatewaySettings:
+    """Those of a gateway under measurement: defaults, but for what would hold the measurement back."""
+    return GatewaySettings(
+        client=ClientSettings(journal_url=journal_url, tenant=TENANT),
+        port=port,
+        open=True,
+        requests_per_s=UNBOUNDED,
+        requests_at_once=UNBOUNDED,
+        streams_max=UNBOUNDED,
+    )
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
+    asyncio.run(serve(settings_of(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,94 @@
+"""Bodies of requests on their way in: each bounded in size and in time, and all of them together in memory.
+
+Rule: what is too much is refused before it is here. A body that nobody reads is not touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive
+
+from turnwright.client.gateway.problems import Full, GatewayError, TooLarge, TooSlow
+
+AT_ONCE = 64
+LENGTH_DIGITS_MAX = 20
+
+
+@dataclass(slots=True)
+class Bodies:
+    """The bounds of each, and the bytes that unfinished ones hold now: `AT_ONCE` times the largest at most."""
+
+    bytes_max: int
+    timeout_s: float
+    held: int = 0
+
+    @contextmanager
+    def receiving(self, receive: Receive, headers: Headers, started: Callable[[], bool]) -> Iterator[Receive]:
+        """Receive one within the bounds. `started`: whether the answer is under way, so that nothing can be refused."""
+        body = _Body(self, receive, headers.get("content-length", ""), started)
+        try:
+            yield body.take
+        finally:
+            body.let_go()
+
+    def check(self, size: int) -> None:
+        """Raises `TooLarge` for a body of so many bytes, or more."""
+        if size > self.bytes_max:
+            raise TooLarge(f"the body is larger than {self.bytes_max:,} bytes, which is the most the gateway takes")
+
+    def hold(self, more: int) -> None:
+        """Count so many bytes more. Raises `Full`."""
+        if self.held + more > AT_ONCE * self.bytes_max:
+            raise Full("the gateway reads as much as it can hold; repeat the request, with the same Idempotency-Key")
+        self.held += more
+
+
+class _Body:
+    """One body; `taken` is how much of it came."""
+
+    def __init__(self, bodies: Bodies, receive: Receive, length: str, started: Callable[[], bool]) -> None:
+        self._bodies = bodies
+        self._receive = receive
+        self._declared = int(length) if length.isdecimal() and len(length) < LENGTH_DIGITS_MAX else 0
+        self._started = started
+        self._until_s = time.monotonic() + bodies.timeout_s
+        self._whole = False
+        self.taken = 0
+
+    async def take(self) -> Message:
+        """The next part of it; when all of it was here, what else the server has to say."""
+        if self._whole:
+            return await self._receive()
+        try:
+            return await self._next()
+        except GatewayError:
+            if self._started():  # it reads on although it has answered: as if nobody were there any more
+                return {"type": "http.disconnect"}
+            raise
+
+    async def _next(self) -> Message:
+        self._bodies.check(self._declared)
+        try:
+            async with asyncio.timeout(max(0, self._until_s - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            raise TooSlow(f"the body was not here within {self._bodies.timeout_s:g} s") from None
+        more = len(message.get("body", b""))
+        self._bodies.check(self.taken + more)
+        self._bodies.hold(more)
+        self.taken += more
+        if not message.get("more_body", False):
+            self._whole = True
+            self.let_go()
+        return message
+
+    def let_go(self) -> None:
+        """Count it no more: it is whole, or nobody wants it."""
+        self._bodies.held -= self.taken
+        self.taken = 0

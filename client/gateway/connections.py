@@ -1,0 +1,116 @@
+"""Connections that end: HTTP/1.1 as uvicorn speaks it, and nothing that a client owes is waited for without end.
+
+Rule: a client may owe the head of a request, the rest of a body that nobody reads any more, or room for what was sent
+to it. Who owes it for too long is cut off, however much else it sends meanwhile; when there are as many connections as
+there may be, the one that has said nothing for longest makes room. A body that is wanted has its deadline where it is
+read, and a stream where it is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any, ClassVar
+
+import h11
+import structlog
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from turnwright.client.gateway.settings import GatewaySettings
+
+LOOK_S = 0.5
+CONNECTIONS_MAX = 2_000
+OTHER_FILES = 200
+
+log = structlog.get_logger(__name__)
+
+
+class Owed(Enum):
+    """What a client has to do before anything else can happen on its connection."""
+
+    HEAD = auto()
+    REST = auto()
+    ROOM = auto()
+
+
+class Connection(H11Protocol):
+    """One connection, looked at now and then."""
+
+    patience_s: ClassVar[Mapping[Owed, float]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(*args, **kwargs)
+        self._seen: tuple[Owed | None, object, int] = (None, None, 0)
+        self._since_s = self.loop.time()
+        self._looking: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        """Begin to look."""
+        super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
+            self._make_room()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Look no more."""
+        if self._looking is not None:
+            self._looking.cancel()
+        super().connection_lost(exc)
+
+    @property
+    def waited_s(self) -> float:
+        """For how long nothing has changed in what the client owes."""
+        return self.loop.time() - self._since_s
+
+    def owes(self) -> Owed | None:
+        """What the client owes now."""
+        if self.transport.is_closing() or self.flow.write_paused:
+            return Owed.ROOM
+        if self.cycle is not None and not self.cycle.response_complete:
+            return None
+        if self.conn.their_state is h11.SEND_BODY:
+            return Owed.REST
+        return Owed.HEAD if self.timeout_keep_alive_task is None else None
+
+    def _look(self) -> None:
+        owes = self.owes()
+        now = (owes, self.cycle, self.transport.get_write_buffer_size())
+        if now != self._seen:
+            self._seen, self._since_s = now, self.loop.time()
+        if owes is not None and self.waited_s >= self.patience_s[owes]:
+            log.info("connection_cut", owed=owes.name.lower(), waited_s=round(self.waited_s, 1))
+            self.transport.abort()
+        else:
+            self._looking = self.loop.call_later(LOOK_S, self._look)
+
+    def _make_room(self) -> None:
+        silent = [one for one in self.connections if isinstance(one, Connection) and one.owes() is Owed.HEAD]
+        longest = max(silent, key=lambda one: one.waited_s)
+        if longest is not self:
+            longest.transport.abort()
+
+
+def connections(settings: GatewaySettings) -> type[Connection]:
+    """The class of connections of a gateway."""
+
+    class Settled(Connection):
+        patience_s: ClassVar[Mapping[Owed, float]] = {
+            Owed.HEAD: settings.patience_s,
+            Owed.REST: settings.patience_s,
+            Owed.ROOM: settings.send_timeout_s,
+        }
+
+    return Settled
+
+
+def count_connections() -> int:
+    """How many connections this process can hold at once, its limit of open files raised as far as it may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return CONNECTIONS_MAX
+    raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    return max(1, raised - OTHER_FILES)
