@@ -124,8 +124,9 @@ def _reaching_temporal(due: Due, workers: Sequence[Presence]) -> _Passed:
     if passed:
         return passed
     since_us = max(since.values())
+    away = human(max(0, due.now_us - since_us))
     text = (
-        f"Workers live, but none can {due.todo}: they have not reached Temporal for {human(max(0, due.now_us - since_us))}; "
+        f"Workers live, but none can {due.todo}: they have not reached Temporal for {away}; "
         "start it, or see whether it is where their settings say."
     )
     return Hindered("temporal_away", text, since_us)
