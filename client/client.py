@@ -37,7 +37,6 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, checked_part
 from turnwright.journal.shown import PHASES, ShownStatus
 from turnwright.journal.store import Journal
-from turnwright.journal.takers import known_agents
 from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen

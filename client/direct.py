@@ -25,12 +25,13 @@ from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import Deleted, delete_session
+from turnwright.journal.takers import known_agents
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.transact.reading import Located
 from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
-from turnwright.journal.why import Why, known_agents
+from turnwright.journal.why import Why
 
 RETRY_S = 0.2
 CLOSE_S = 2.0

@@ -54,7 +54,7 @@ class Feed:
         """Read what is committed, for ever; ends when the session is deleted, or cannot be read."""
         try:
             await self._follow()
-        except Exception as error:  # whoever waits for news is told, instead of waiting for ever
+        except Exception as error:  # noqa: BLE001 - whoever waits for news is told, instead of waiting for ever
             self._broken = error
             self._tell()
 
