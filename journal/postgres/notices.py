@@ -104,12 +104,15 @@ class Listener:
             if self._connection is not None and not self._connection.is_closed():
                 return
             connection = await self._server.connect(**SETTINGS)
-            connection.add_termination_listener(self._lost)
             try:
                 await connection.add_listener(channel(self._server.schema), self._notified)
             except FAILURES as error:
                 connection.terminate()
                 raise self._server.translated(error, "LISTEN") from error
+            except BaseException:  # whoever wanted to listen went away
+                connection.terminate()
+                raise
+            connection.add_termination_listener(self._lost)
             self._connection = connection
 
     async def stop(self) -> None:
