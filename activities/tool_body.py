@@ -70,8 +70,6 @@ async def ended_of(call: Callable[[], Any]) -> Ended:
             return Ended(await call())
         ended = await in_thread(call)
         return Ended(await ended.value) if inspect.isawaitable(ended.value) else ended
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
     except BaseException as error:  # noqa: BLE001 - an end is data, and `sys.exit` would end the worker
         return Ended(error=error)
 

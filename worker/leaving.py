@@ -2,14 +2,17 @@
 
 Rule: after a finished drain the process leaves with `os._exit`. One in five clean exits was seen to crash in the
 interpreter's shutdown, where native threads of the SDK still run; by then everything is flushed anyway. A drain
-that does not end by itself is ended: the journal knows what was claimed, and others take it over. A repeated SIGTERM is
-the same request: supervisors send it to a process and to its parent, which passes it on.
+that does not end by itself is ended, also while something keeps the event loop from moving: the journal knows what was
+claimed, and others take it over. A repeated SIGTERM is the same request: supervisors send it to a process and to its
+parent, which passes it on.
 """
 
 import asyncio
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Coroutine
 from typing import Any, NoReturn, Protocol
 
@@ -46,9 +49,17 @@ class Leaving:
 
     def listen(self) -> None:
         """Take over SIGTERM and SIGINT; call it in the running loop."""
-        self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        waiting, asking = os.pipe()
+
+        def handle(number: int, _frame: object) -> None:
+            os.write(asking, b"!")
+            loop.call_soon_threadsafe(self.on_signal, signal.Signals(number))
+
+        # The loop's own handlers run in the loop, which a tool may block.
+        threading.Thread(target=self._watch, args=(waiting,), name="turnwright-leaving", daemon=True).start()
         for number in SIGNALS:
-            self._loop.add_signal_handler(number, self.on_signal, signal.Signals(number))
+            signal.signal(number, handle)
 
     def on_signal(self, number: signal.Signals) -> None:
         """The first one drains; a Ctrl-C after it does not wait."""
@@ -61,9 +72,10 @@ class Leaving:
         self._asked = True
         log.info("leaving", signal=number.name, drain_s_max=self._drain_s_max)
         self._running.stop()
-        self._loop.call_later(self._drain_s_max, self._give_up)
 
-    def _give_up(self) -> None:
+    def _watch(self, waiting: int) -> None:
+        os.read(waiting, 1)
+        time.sleep(self._drain_s_max)
         log.error("drain_did_not_end", drain_s_max=self._drain_s_max, then="others take over what was claimed")
         leave(EXIT_FAILED)
 

@@ -44,6 +44,8 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO) -
     root.handlers = [handler for handler in root.handlers if not isinstance(handler, StructlogHandler)]
     root.addHandler(StructlogHandler())
     root.setLevel(logging.WARNING)
+    # It logs a stack for each connection it cannot make anew; whoever needs one says so in a line.
+    logging.getLogger("asyncpg.pool").setLevel(logging.CRITICAL)
 
 
 def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

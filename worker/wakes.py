@@ -50,7 +50,12 @@ class Wakes:
     async def give(self, page: Page) -> None:
         """Remember the look and wake whom it found, as far as no other sweeper does."""
         for broken in page.broken:
-            log.error("thread_unreadable", thread=broken.key, seq=broken.seq, error=broken.error)
+            if broken.newer:
+                log.warning(
+                    "thread_of_a_newer_version", thread=broken.key, error=broken.error, then="a newer worker has it"
+                )
+            else:
+                log.error("thread_unreadable", thread=broken.key, seq=broken.seq, error=broken.error)
         if not (page.suspects or page.carried or page.broken):
             return
         some = replace(page, suspects=_bounded(page.suspects))

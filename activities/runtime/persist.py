@@ -13,6 +13,7 @@ from typing import TypeVar
 import structlog
 from temporalio.service import RPCError
 
+from turnwright.activities.runtime.seldom import Seldom
 from turnwright.journal.errors import StoreUnavailable
 
 T = TypeVar("T")
@@ -20,6 +21,7 @@ FIRST_WAIT_S = 0.05
 LONGEST_WAIT_S = 2.0
 WAKE_S_MAX = 5.0
 log = structlog.get_logger(__name__)
+_seldom = Seldom()
 
 
 async def persist(commit: Callable[[], Awaitable[T]]) -> T:
@@ -29,7 +31,8 @@ async def persist(commit: Callable[[], Awaitable[T]]) -> T:
         try:
             return await commit()
         except StoreUnavailable as error:
-            log.warning("store_unavailable", error=str(error), retry_in_s=wait_s)
+            if _seldom.is_due(str(error)):
+                log.warning("store_unavailable", error=str(error), then="it is tried again until it works")
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 

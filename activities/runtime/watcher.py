@@ -91,7 +91,8 @@ class Watcher:
                 said = ""
             except Exception as error:
                 if str(error) != said:  # a store that is away for an hour is one line, not thousands
-                    log.warning("watcher_cannot_read", exc_info=error)
+                    foreseen = isinstance(error, StoreUnavailable)
+                    log.warning("watcher_cannot_read", error=str(error), exc_info=None if foreseen else error)
                 said = str(error)
                 await asyncio.sleep(self._settings.watch_poll_s)
 

@@ -104,12 +104,15 @@ class Listener:
             if self._connection is not None and not self._connection.is_closed():
                 return
             connection = await self._server.connect(**SETTINGS)
-            connection.add_termination_listener(self._lost)
             try:
                 await connection.add_listener(channel(self._server.schema), self._notified)
             except FAILURES as error:
                 connection.terminate()
                 raise self._server.translated(error, "LISTEN") from error
+            except BaseException:  # whoever wanted to listen went away
+                connection.terminate()
+                raise
+            connection.add_termination_listener(self._lost)
             self._connection = connection
 
     async def stop(self) -> None:
@@ -128,12 +131,14 @@ class Listener:
             self._reconnect = asyncio.create_task(self._open_again(), name="turnwright-journal-listener")
 
     async def _open_again(self) -> None:
-        delay_s = RECONNECT_MIN_S
+        delay_s, said = RECONNECT_MIN_S, ""
         while True:
             try:
                 await self.open()
             except StoreError as error:
-                log.warning("commits_not_heard", why=str(error), retry_s=delay_s)
+                if str(error) != said:
+                    log.warning("commits_not_heard", why=str(error), then="it is tried again until it works")
+                said = str(error)
                 await asyncio.sleep(delay_s)
                 delay_s = min(delay_s * 2, RECONNECT_MAX_S)
             else:

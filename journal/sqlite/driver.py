@@ -38,7 +38,7 @@ class SqliteDriver:
 
     def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.hook: Hook | None = None
-        self.path = path
+        self.path = path.absolute()  # a tool may change the directory
         self._lock_timeout_s = lock_timeout_s
         self._writer: Writer | None = None
         self._readers: Readers | None = None

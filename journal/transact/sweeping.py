@@ -13,7 +13,7 @@ from typing import Literal
 from turnwright.journal.budgets import Budget
 from turnwright.journal.control import REDUCER_VERSION, Claim, PauseFlag, SessionControl, ThreadControl
 from turnwright.journal.durations import SECOND_US
-from turnwright.journal.errors import UNREADABLE
+from turnwright.journal.errors import UNREADABLE, NewerReducer
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.plan import RESERVED_WAIT_US
@@ -68,12 +68,13 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A thread whose control this process cannot read."""
+    """A thread whose control this process cannot read; `newer`: only because a newer version wrote it."""
 
     key: str
     thread_id: int
     seq: int
     error: str
+    newer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ def _read_all(found: Iterable[Row], now_us: int) -> tuple[list[_Thread], tuple[B
         try:
             threads.append(_read(row, now_us))
         except UNREADABLE as error:
-            broken.append(Broken(row[1], row[0], row[2], str(error)))
+            broken.append(Broken(row[1], row[0], row[2], str(error), newer=isinstance(error, NewerReducer)))
     return threads, tuple(broken)
 
 

@@ -21,6 +21,21 @@ AMID_A_WRITE = """
     print("hello", flush=True)
 """
 
+BLOCKED = """
+    import os, signal, threading, time
+    from turnwright.worker.leaving import run_until_signalled
+
+    class Blocked:
+        def stop(self):
+            raise AssertionError("nothing runs in the loop")
+
+        async def run(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(600)
+
+    run_until_signalled(Blocked(), 0.1)
+"""
+
 
 def test_a_signal_amid_a_write_to_standard_output_ends_the_process_without_a_word() -> None:
     """The stream cannot be flushed from within its own write."""
@@ -28,3 +43,11 @@ def test_a_signal_amid_a_write_to_standard_output_ends_the_process_without_a_wor
         (sys.executable, "-c", dedent(AMID_A_WRITE)), capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_process_whose_event_loop_is_blocked_leaves_when_its_time_is_over() -> None:
+    done = subprocess.run(
+        (sys.executable, "-c", dedent(BLOCKED)), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "drain_did_not_end" in done.stdout + done.stderr

@@ -177,7 +177,11 @@ class _Recover:
         count = totals.found if self._dry_run else totals.recovered
         told = f"{counted(count, 'thread')} {verb}" if totals.found else "every thread with work is carried on"
         told += f"; {totals.left:,} left undone (see above)" if totals.left else ""
-        told += f"; {totals.unreadable:,} cannot be read (see `turnwright journal verify`)" if totals.unreadable else ""
+        told += (
+            f"; {totals.unreadable:,} cannot be read (see above; `turnwright journal verify` tells of damage)"
+            if totals.unreadable
+            else ""
+        )
         for what, (noun, rest) in _BESIDE.items():
             number = getattr(totals, what)
             told += f"; {counted(number, noun)} {rest}" if number else ""

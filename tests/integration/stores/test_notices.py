@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
+import asyncpg
 import pytest
 
 from tests.integration.stores.seeds import remember, touch
@@ -79,3 +80,23 @@ async def test_as_many_topics_as_may_be_told_at_once_fit_into_one_notice(
     finally:
         await notifier.stop()
         await listener.stop()
+
+
+async def test_whoever_stops_waiting_to_listen_leaves_no_connection_behind(
+    driver: PostgresDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listening: asyncio.Queue[Connection] = asyncio.Queue()
+
+    async def never(connection: Connection, *_: object) -> None:
+        listening.put_nowait(connection)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncpg.Connection, "add_listener", never)
+    listener = Listener(driver._server, lambda *_: None)
+    opening = asyncio.create_task(listener.open())
+    connection = await listening.get()
+    opening.cancel()
+    await asyncio.wait([opening])
+    assert connection.is_closed()
+    assert listener._reconnect is None
+    await listener.stop()

@@ -122,6 +122,28 @@ async def test_the_file_and_its_locks_are_all_that_is_left_behind(sqlite_url: st
     assert names == ["journal.db", "journal.db-locks", "queue", "writer"]
 
 
+async def test_a_change_of_the_working_directory_leads_to_no_other_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drivers = {}
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        drivers[name] = open_driver("sqlite:///journal.db")
+        await drivers[name].start()
+        await drivers[name].migrate()
+        await drivers[name].write(partial(remember, name))
+    here = drivers["here"]
+    hold = await here.hold_presence("p1", {}, lease_s=60)
+    assert (await asyncio.gather(*(here.read(partial(remembers, "here", "there")) for _ in range(30)))) == [
+        [True, False]
+    ] * 30
+    await hold.beat()
+    assert [seen.liveness.state for seen in await here.presences()] == ["alive"]
+    for driver in drivers.values():
+        await driver.stop()
+
+
 async def test_the_journal_is_durable_and_overwrites_what_is_erased(impatient: SqliteDriver) -> None:
     def pragmas(runner: Runner) -> dict[str, object]:
         names = ("journal_mode", "synchronous", "page_size", "temp_store", "secure_delete")

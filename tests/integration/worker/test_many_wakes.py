@@ -1,8 +1,9 @@
-"""Wake-ups of many threads at once: who is woken first, and who is not woken over and over."""
+"""Wake-ups of many threads at once: who is woken first, who is not woken over and over, and who cannot be."""
 
 from collections.abc import Sequence
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.integration.worker.conftest import Roused, Seeds, Sql
 from turnwright.journal.driver import Driver
@@ -68,3 +69,21 @@ async def test_who_may_need_a_second_look_comes_before_those_whose_operations_ar
     assert [suspect.key.thread for suspect in found.suspects] == ["handed-on", "woken"]
     await Wakes(driver, roused).give(found)
     assert roused.threads == ["woken", "handed-on"]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("reducer_version = 99", ("warning", "thread_of_a_newer_version")),
+        ("control = x'7b'", ("error", "thread_unreadable")),
+    ],
+)
+async def test_what_a_newer_version_wrote_is_not_taken_for_damage(
+    driver: Driver, seeds: Seeds, sql: Sql, roused: Roused, written: str, said: tuple[str, str]
+) -> None:
+    await seeds.thread("a")
+    await sql(f"UPDATE threads SET {written}")
+    with capture_logs() as logs:
+        await Wakes(driver, roused).give(await look(driver))
+    assert [(line["log_level"], line["event"]) for line in logs] == [said]
+    assert roused.threads == []

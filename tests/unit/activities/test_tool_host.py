@@ -167,6 +167,8 @@ class Rude(Exception):
         (KeyError(), "KeyError"),
         (ToolError("The shop is closed."), "The shop is closed."),
         (SystemExit(3), "SystemExit: 3"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (GeneratorExit(), "GeneratorExit"),
         (StopIteration(), "StopIteration"),
         (asyncio.CancelledError(), "CancelledError"),
         (Rude(), "Rude"),
