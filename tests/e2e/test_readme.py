@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ async def test_the_example_runs_as_it_stands_there(tmp_path: Path) -> None:
         turn = await shown(tmp_path, turns, r"^t-\w+")
         assert question in await told(tmp_path, why.replace("TURN", turn))
         assert not answer.done()
-        assert question in await told(tmp_path, over_http(tmp_path))
+        if shutil.which("curl"):  # the one program of the page that a fresh machine may lack
+            assert question in await told(tmp_path, over_http(tmp_path))
         await told(tmp_path, approve.replace("QUESTION", question))
         assert await answer == "Done: order 88235 is cancelled.\n"
         assert "completed" in await told(tmp_path, turns)
