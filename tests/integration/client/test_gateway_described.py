@@ -38,7 +38,7 @@ CHECKS = [
     response_schema_conformance,
     ignored_auth,
 ]
-EXAMPLES = 8
+EXAMPLES = 4
 ANSWER_S_MAX = 20
 UNBOUNDED = 1_000_000
 LAST = ("cancel", "close", "erase", "delete")
