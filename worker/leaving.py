@@ -51,8 +51,13 @@ class Leaving:
         """Take over SIGTERM and SIGINT; call it in the running loop."""
         loop = asyncio.get_running_loop()
         waiting, asking = os.pipe()
+        own_pid = os.getpid()
 
         def handle(number: int, _frame: object) -> None:
+            if os.getpid() != own_pid:  # a child that a tool has forked is asked, and not this process
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+                return
             os.write(asking, b"!")
             loop.call_soon_threadsafe(self.on_signal, signal.Signals(number))
 

@@ -36,6 +36,26 @@ BLOCKED = """
     run_until_signalled(Blocked(), 0.1)
 """
 
+FORKED = """
+    import asyncio, os, signal
+    from turnwright.worker.leaving import run_until_signalled
+
+    class Forking:
+        def stop(self):
+            raise AssertionError("nobody asked this process")
+
+        async def run(self):
+            child = os.fork()
+            if child == 0:
+                os.kill(os.getpid(), signal.SIGTERM)
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            print("child", os.waitstatus_to_exitcode(status), flush=True)
+            await asyncio.sleep(0.5)
+
+    run_until_signalled(Forking(), 0.1)
+"""
+
 
 def test_a_signal_amid_a_write_to_standard_output_ends_the_process_without_a_word() -> None:
     """The stream cannot be flushed from within its own write."""
@@ -51,3 +71,10 @@ def test_a_process_whose_event_loop_is_blocked_leaves_when_its_time_is_over() ->
     )
     assert done.returncode == 1
     assert "drain_did_not_end" in done.stdout + done.stderr
+
+
+def test_a_signal_to_a_child_that_a_tool_has_forked_ends_the_child_alone() -> None:
+    done = subprocess.run(
+        (sys.executable, "-c", dedent(FORKED)), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "child -15\n"), done.stderr
