@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, ClassVar
@@ -49,6 +50,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Begin to look."""
         super().connection_made(transport)
+        # asyncio does this only for a socket that names its protocol, which one of `socket.create_server` does not.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             self._make_room()
         self._look()
