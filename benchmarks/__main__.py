@@ -28,6 +28,7 @@ from benchmarks import (
     report,
     streams,
     submit,
+    subscribers,
     takeover,
     turn,
 )
@@ -46,6 +47,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "cancel": cancel.run,
     "recovery": recovery.run,
     "streams": streams.run,
+    "subscribers": subscribers.run,
     "http": over_http.run,
 }
 # They take hours, so they are measured only when they are named.
