@@ -68,10 +68,12 @@ class Draft:
         """Write nothing more. A batch on its way may arrive, for a moment: what comes after the report stays lying."""
         if self._task is None:
             return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                await self._writing.acquire()
-        self._task.cancel()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await self._writing.acquire()
+        finally:
+            self._task.cancel()
 
     async def _run(self) -> None:
         while True:

@@ -7,11 +7,16 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from tests.integration.journal.test_deletions import Nobody
+from turnwright.activities.models.port import Partial
+from turnwright.activities.runtime.drafting import Draft
+from turnwright.activities.runtime.seldom import Seldom
+from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.commands import DeleteSession, FailModel, Look, RequestModel
 from turnwright.journal.deltas import NOTHING_HEARD, Delta, DeltaPlace, Heard, Spoken
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text
+from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session
 from turnwright.journal.transact import deltas
 from turnwright.journal.transact.deltas import prune_deltas
@@ -19,6 +24,7 @@ from turnwright.worker.sweeper import Sweeper, SweepSettings
 
 AT_ONCE_S = 0.0
 HOUR_US = 3_600_000_000
+GONE_S_MAX = 10.0
 
 
 def delta(turn: str, text: str, *, index: int = 0, kind: Spoken = "text", step: int = 1, ordinal: int = 1) -> Delta:
@@ -223,3 +229,27 @@ def test_the_topics_of_a_thread_differ_and_are_short() -> None:
     topics: set[Any] = {deltas.said_topic(KEY), deltas.said_topic(ThreadKey("t", None, "agent", "s", "other"))}
     assert len(topics) == 2
     assert {len(topic) for topic in topics} == {24}
+
+
+@pytest.mark.parametrize("journal_url", ["postgres"], indirect=True)
+async def test_a_call_that_is_stopped_again_while_its_words_are_on_their_way_leaves_no_writer(driver: Driver) -> None:
+    on_its_way = asyncio.Event()
+
+    async def held() -> None:
+        on_its_way.set()
+        await asyncio.Event().wait()
+
+    driver.hook = lambda point: held() if point == "insert_draft" else None
+    draft = Draft(Journal(driver).deltas, Watched(KEY, 1, "t-1", 1, 1), Seldom())
+    partial = Partial()
+    partial.extend(0, "text", "Once")
+    draft.said(partial)
+    before = asyncio.all_tasks()
+    draft.hear(listened=True)
+    [writing] = asyncio.all_tasks() - before
+    await on_its_way.wait()
+    closing = asyncio.create_task(draft.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    await asyncio.wait([closing, writing], timeout=GONE_S_MAX)
+    assert writing.cancelled()
