@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 
 import structlog
 
@@ -74,7 +75,8 @@ class Feed:
         if position < self._base:
             page = await self._journal.timeline(self._key, position, PAGE_ENTRIES)
             return [_item(located) for located in page]
-        return [item for item in self._items if item.position > position]
+        newest_first = takewhile(lambda item: item.position > position, reversed(self._items))
+        return [*newest_first][::-1]
 
     async def news(self, position: int) -> None:
         """Wait until there may be entries behind a position, or the session is gone. Raises why it cannot be read."""
@@ -141,8 +143,7 @@ class Feeds:
         if self._running.get(key) is running:
             del self._running[key]
         running.task.cancel()
-        with suppress(asyncio.CancelledError):
-            await running.task
+        await asyncio.wait([running.task])
 
 
 def _item(located: Located) -> Item:

@@ -37,8 +37,7 @@ class RemoteWatch:
     ) -> None:
         assert self._task is not None
         self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.wait([self._task])
 
     async def changed(self, timeout_s: float) -> bool:
         """Wait for a wake-up at most that long; False when there was none."""

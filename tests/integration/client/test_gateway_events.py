@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
 import httpx2
 import pytest
@@ -11,10 +12,16 @@ import pytest
 from tests.integration.client.asking import Event, events, http
 from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.client.hands import AGENT, Hands
+from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from turnwright.client import Client, Turn
 from turnwright.client.gateway import feeds
+from turnwright.client.gateway.feeds import Feeds
+from turnwright.client.remote.http import Http
+from turnwright.client.remote.watch import RemoteWatch
 from turnwright.journal.driver import Driver
+from turnwright.journal.ids import SessionKey
+from turnwright.journal.store import Journal
 
 THREADS = 64
 TERMINAL = ("turn.completed", "turn.cancelled", "turn.failed")
@@ -199,3 +206,23 @@ async def test_a_thread_may_be_watched_before_it_is_there_but_not_in_a_session_t
         assert (await anext(stream)).name == "change"
         await submitted(ask)
         assert (await anext(stream)).name == "change"
+
+
+async def test_a_cancel_that_comes_while_somebody_stops_following_is_not_lost(driver: Driver) -> None:
+    http_of_nobody = Http(f"http://{NOBODY_THERE}", None)
+    for follows in (
+        Feeds(Journal(driver)).open(SessionKey("acme", "ann", "s"), 0),
+        RemoteWatch(http_of_nobody, "/v1/sessions/s", {"user": "ann"}),
+    ):
+        leaving = asyncio.create_task(_left(follows))
+        await asyncio.sleep(0)
+        assert not leaving.done(), "it waits for what it has begun"
+        leaving.cancel()
+        await asyncio.wait([leaving])
+        assert leaving.cancelled()
+    await http_of_nobody.close()
+
+
+async def _left(follows: AbstractAsyncContextManager[object]) -> None:
+    async with follows:
+        pass
