@@ -9,6 +9,8 @@ from turnwright.journal.messages import Frozen
 
 Role = Literal["caller", "operator", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
+LIFE_DAYS_MAX = 3_660
+LIFE_S_MAX = LIFE_DAYS_MAX * 86_400
 
 
 class Grant(Frozen):

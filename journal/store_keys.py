@@ -11,7 +11,7 @@ import hmac
 import secrets
 from functools import partial
 
-from turnwright.journal.api_keys import ApiKey, Grant, NewKey
+from turnwright.journal.api_keys import LIFE_S_MAX, ApiKey, Grant, NewKey
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import checked_part
@@ -33,8 +33,8 @@ async def create_key(driver: Driver, tenant: str, grant: Grant, *, expires_in_s:
     checked_part("name", grant.name)
     if grant.user is not None:
         checked_part("user", grant.user)
-    if expires_in_s is not None and expires_in_s <= 0:
-        raise InvalidInput(f"a key that expires in {expires_in_s} s was never valid; give a time in the future")
+    if expires_in_s is not None and not 0 < expires_in_s <= LIFE_S_MAX:
+        raise InvalidInput(f"a key is valid for 1 to {LIFE_S_MAX} s or without end, not for {expires_in_s} s")
     key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = await driver.write(partial(keys.insert_key, key_id, tenant, _digest(secret), grant, expires_in_s))
     return NewKey(key, f"{MARK}_{key_id}_{secret}")

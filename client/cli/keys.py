@@ -11,7 +11,7 @@ from turnwright.client.cli.plain import iso
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
-from turnwright.journal.api_keys import ApiKey, Role
+from turnwright.journal.api_keys import LIFE_DAYS_MAX, ApiKey, Role
 
 DAY_S = 86_400
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who acts with it, for the records.")]
@@ -22,7 +22,7 @@ RoleOption = Annotated[
 KeyUser = Annotated[
     str | None, typer.Option("--user", "-u", help="Whose sessions it reaches; without it, the anonymous user's.")
 ]
-Days = Annotated[int | None, typer.Option("--days", min=1, max=3_660, help="For how long it is valid.")]
+Days = Annotated[int | None, typer.Option("--days", min=1, max=LIFE_DAYS_MAX, help="For how long it is valid.")]
 COLUMNS = ("key", "name", "role", "user", "created", "valid")
 
 

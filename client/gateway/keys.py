@@ -10,11 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from turnwright.client.errors import NotFound
 from turnwright.client.gateway.desk import After, AtDesk, Limit, WhoAsks
 from turnwright.client.on_the_wire import from_path
-from turnwright.journal.api_keys import ApiKey, Grant, NewKey, Role
+from turnwright.journal.api_keys import LIFE_S_MAX, ApiKey, Grant, NewKey, Role
 from turnwright.journal.transact.listing import Page
 
 router = APIRouter(tags=["keys"])
-YEAR_S = 366 * 86_400
 
 
 class Wanted(BaseModel):
@@ -25,7 +24,7 @@ class Wanted(BaseModel):
     name: str
     role: Role = "caller"
     user: str | None = None
-    expires_in_s: Annotated[int | None, Field(gt=0, le=10 * YEAR_S)] = None
+    expires_in_s: Annotated[int | None, Field(gt=0, le=LIFE_S_MAX)] = None
 
 
 @router.post("/keys", status_code=201)

@@ -19,9 +19,10 @@ from jwt.algorithms import RSAAlgorithm
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import running, serving, settings_of
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
+from tests.integration.worker.conftest import run_sql
 from turnwright.client.gateway.credentials import JwtSettings
 from turnwright.client.gateway.serve import is_loopback, server_of
-from turnwright.journal.api_keys import Grant
+from turnwright.journal.api_keys import LIFE_S_MAX, Grant
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store_keys import create_key, revoke_key
@@ -92,6 +93,17 @@ async def test_an_administrator_makes_lists_and_revokes_keys_of_its_own_tenant_o
             assert_problem(await shop.get("/me"), 401, "unauthenticated")
 
 
+async def test_a_key_that_would_outlive_everybody_is_refused_wherever_it_is_asked_for(url: str, driver: Driver) -> None:
+    grant = Grant(name="shop", role="caller")
+    async with http(url, await token(driver, "admin")) as ask:
+        for lasts_s, status in ((LIFE_S_MAX, 201), (LIFE_S_MAX + 1, 422), (10**30, 422), (0, 422)):
+            wanted = {"name": "shop", "expires_in_s": lasts_s}
+            assert (await ask.post("/keys", json=wanted)).status_code == status
+            if status != httpx2.codes.CREATED:
+                with pytest.raises(InvalidInput, match="a key is valid for 1 to"):
+                    await create_key(driver, "acme", grant, expires_in_s=lasts_s)
+
+
 async def test_secrets_stand_in_no_log_and_no_table(url: str, driver: Driver, journal_url: str) -> None:
     with structlog.testing.capture_logs() as logs:
         made = await create_key(driver, "acme", Grant(name="shop", role="admin"))
@@ -104,6 +116,13 @@ async def test_secrets_stand_in_no_log_and_no_table(url: str, driver: Driver, jo
     secret = made.token.split("_", 2)[2]
     assert secret not in json.dumps(logs, default=str)
     assert secret not in repr(made)
+    kept = await run_sql(journal_url, "SELECT * FROM api_keys")
+    assert made.key.key_id in str(kept)
+    assert not any(secret.encode() in _bytes(value) for row in kept for value in row)
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
 
 
 @pytest.mark.usefixtures("driver")
