@@ -132,6 +132,7 @@ class Deliverer:
 
     def _end(self, webhook_id: str) -> None:
         del self._running[webhook_id]
+        self._again.discard(webhook_id)
         self._ended.add(webhook_id)
 
     async def _deliver(self, due: DueWebhook) -> None:

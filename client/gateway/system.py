@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -191,7 +192,7 @@ async def _stalled(journal: Journal) -> tuple[list[Page], bool]:
     pages: list[Page] = []
     after: int | None = 0
     while after is not None and len(pages) < LOOKS_MAX:
-        page = await journal.driver.read(lambda begin=after: find_stalled(begin, glance, journal.terms))  # type: ignore[misc]
+        page = await journal.driver.read(partial(find_stalled, after, glance, journal.terms))
         pages.append(page)
         after = page.after
     return pages, after is not None
