@@ -73,7 +73,7 @@ function always(question, send) {
 function editForm(question, send, close) {
   const { parameters } = question.asked.spec ?? {};
   const now = question.asked.arguments ?? {};
-  const covered = Object.keys(now).every((name) => name in (parameters?.properties ?? {}));
+  const covered = Object.keys(now).every((name) => Object.hasOwn(parameters?.properties ?? {}, name));
   const given = covered ? formOf(parameters, now) : jsonForm(now);
   return submitted(given.element, "Approve with these", () => {
     const changed = given.read();

@@ -9,6 +9,9 @@ import { forgetKey, readKey } from "./key.js";
 
 const ROOT = new URL("../v1", document.baseURI).href;
 const WAITS_MAX = 3;
+const ANSWER_MS_MAX = 60_000;
+const PASSING = new Set([0, 408, 429, 502, 503, 504]);
+const DOTS = /^~*\.{1,2}$/;
 
 /** What the gateway says is wrong; `status` 0: it did not answer. */
 export class Problem extends Error {
@@ -24,17 +27,25 @@ export class Problem extends Error {
     this.code = code;
     this.receipt = receipt;
   }
+
+  /** Whether it will be otherwise in a while, with nobody doing anything. */
+  get passing() {
+    return PASSING.has(this.status);
+  }
 }
 
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Params */
+/** @typedef {{params?: Params, body?: any, requestId?: string, waitMs?: number}} Given */
 
 /**
- * A path of which each part is a value.
+ * A path of which each part is a value. One of dots only would be taken for "this folder" or "the one above", so it gets a
+ * tilde in front, and one that has tildes before such dots one more.
  * @param {TemplateStringsArray} texts
  * @param {...string} values
  */
 export function path(texts, ...values) {
-  return texts.reduce((made, text, i) => made + encodeURIComponent(values[i - 1]) + text);
+  const parts = values.map((value) => encodeURIComponent(DOTS.test(value) ? `~${value}` : value));
+  return texts.reduce((made, text, i) => made + parts[i - 1] + text);
 }
 
 /**
@@ -71,11 +82,11 @@ export function credentials() {
  * Look at something.
  * @param {string} where
  * @param {Params} [params]
- * @param {AbortSignal} [signal]
+ * @param {number} [waitMs] for how long at most
  * @returns {Promise<any>}
  */
-export function look(where, params, signal) {
-  return ask("GET", where, { params, signal });
+export function look(where, params, waitMs) {
+  return ask("GET", where, { params, waitMs });
 }
 
 /**
@@ -99,11 +110,11 @@ export async function command(where, body = {}, params) {
 /**
  * @param {string} method
  * @param {string} where
- * @param {{params?: Params, body?: any, requestId?: string, signal?: AbortSignal}} given
+ * @param {Given} given
  */
-async function ask(method, where, { params, body, requestId, signal }) {
+async function ask(method, where, given) {
   for (let tried = 1; ; tried += 1) {
-    const answer = await sent(method, where, { params, body, requestId, signal });
+    const answer = await sent(method, where, given);
     const busy = answer.status === 429 || answer.status === 503;
     if (!busy || tried >= WAITS_MAX) return taken(answer);
     const seconds = Number(answer.headers.get("Retry-After")) || 1;
@@ -114,9 +125,9 @@ async function ask(method, where, { params, body, requestId, signal }) {
 /**
  * @param {string} method
  * @param {string} where
- * @param {{params?: Params, body?: any, requestId?: string, signal?: AbortSignal}} given
+ * @param {Given} given
  */
-async function sent(method, where, { params, body, requestId, signal }) {
+async function sent(method, where, { params, body, requestId, waitMs = ANSWER_MS_MAX }) {
   const headers = credentials();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (requestId) headers["Idempotency-Key"] = requestId;
@@ -125,23 +136,29 @@ async function sent(method, where, { params, body, requestId, signal }) {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal,
+      signal: AbortSignal.timeout(waitMs),
       cache: "no-store",
       credentials: "omit",
     });
     if (answer.status < 500) connection.found();
     return answer;
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    connection.missed();
-    throw new Problem(0, "unreachable", "the gateway does not answer");
+  } catch {
+    throw unreachable();
   }
+}
+
+function unreachable() {
+  connection.missed();
+  return new Problem(0, "unreachable", "the gateway does not answer");
 }
 
 /** @param {Response} answer */
 async function taken(answer) {
-  if (answer.ok) return answer.status === 204 ? null : answer.json();
-  throw await problemOf(answer);
+  if (!answer.ok) throw await problemOf(answer);
+  if (answer.status === 204) return null;
+  return answer.json().catch(() => {
+    throw unreachable(); // it broke off in the middle
+  });
 }
 
 /**

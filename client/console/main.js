@@ -6,6 +6,7 @@ import { fill, h } from "./dom.js";
 import { login } from "./login.js";
 import { openShell } from "./shell.js";
 
+const AGAIN_MS = 2000;
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 
 connection.probe = () => look("/me");
@@ -36,7 +37,8 @@ async function enter() {
     const problem = /** @type {Problem} */ (error);
     if (problem.status === 401) return;
     fill(app, h("main", { class: "alone" }, h("h1", {}, "The gateway does not answer"), h("p", {}, problem.message), h("p", { class: "faint" }, "It is tried again.")));
-    connection.addEventListener("healed", enter, { once: true });
+    if (problem.status === 0) connection.addEventListener("healed", enter, { once: true });
+    else setTimeout(enter, AGAIN_MS);
   }
 }
 

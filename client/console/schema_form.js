@@ -17,7 +17,7 @@ export function formOf(schema, given = {}) {
   const properties = Object.entries(schema?.properties ?? {});
   if (!properties.length || properties.some(([, property]) => !plain(property))) return jsonForm(given);
   const required = new Set(schema.required ?? []);
-  const fields = properties.map(([name, property]) => fieldOf(name, property, required.has(name), given[name]));
+  const fields = properties.map(([name, property]) => fieldOf(name, property, required.has(name), Object.hasOwn(given, name) ? given[name] : undefined));
   return {
     element: h("div", { class: "form" }, ...fields.map((field) => field.element)),
     read: () => Object.fromEntries(fields.map((field) => [field.name, field.read()]).filter(([, value]) => value !== undefined)),

@@ -81,7 +81,7 @@ function show(main, links, me) {
   const place = here();
   shown?.close();
   bindPage([]);
-  shown = (PAGES[place.page] ?? inboxPage)(place, me);
+  shown = (Object.hasOwn(PAGES, place.page) ? PAGES[place.page] : inboxPage)(place, me);
   document.title = `${shown.title} · Turnwright`;
   fill(main, shown.element);
   const at = INSIDE[place.page] ?? place.page;

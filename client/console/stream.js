@@ -66,7 +66,9 @@ export class Stream {
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     const headers = { ...credentials(), Accept: "text/event-stream", "Last-Event-ID": this.lastId };
-    const answer = await fetch(address(this.where, this.params), { headers, signal, cache: "no-store", credentials: "omit" });
+    const silence = setTimeout(() => this.#abort?.abort(), SILENCE_MS_MAX);
+    const asked = fetch(address(this.where, this.params), { headers, signal, cache: "no-store", credentials: "omit" });
+    const answer = await asked.finally(() => clearTimeout(silence));
     if (!answer.ok) {
       const why = await problemOf(answer);
       return answer.status === 429 || answer.status >= 500 ? null : { over: false, why };

@@ -51,7 +51,7 @@ class SessionPage {
       const [seen, threads, used] = await Promise.all([look(where, owner), look(`${where}/threads`, { ...owner, limit: THREADS_MAX }), look(`${where}/used`, owner)]);
       this.#show(seen, threads, used);
     } catch (problem) {
-      if (/** @type {any} */ (problem).status === 0) return;
+      if (/** @type {any} */ (problem).passing) return;
       this.pulse.stop();
       fill(this.facts, h("span", { class: "wrong" }, /** @type {Error} */ (problem).message));
     }

@@ -5,7 +5,7 @@
  * enough, and it is said how far that was.
  */
 
-import { look } from "../api.js";
+import { look, path } from "../api.js";
 import { chip, rechip } from "../chip.js";
 import { button, h, write } from "../dom.js";
 import { bindPage } from "../keyboard.js";
@@ -96,7 +96,7 @@ class SessionsPage {
     if (prefix !== this.#prefix) return;
     const whole = this.input.value.trim();
     const user = this.user.value.trim();
-    const found = await look(`/sessions/${encodeURIComponent(whole)}`, user ? { user } : { anonymous: true }).catch(() => null);
+    const found = await look(path`/sessions/${whole}`, user ? { user } : { anonymous: true }).catch(() => null);
     if (prefix !== this.#prefix) return;
     if (found) this.exact = [found];
     this.#show();

@@ -1,10 +1,10 @@
 /** The machinery: who works, what nobody carries on, how much there is, and whether it is whole. */
 
-import { look, ownerOf } from "../api.js";
+import { look } from "../api.js";
 import { chip } from "../chip.js";
-import { pathOfSession } from "../commands.js";
 import { button, fill, h } from "../dom.js";
 import { signOut } from "../key.js";
+import { proofIn } from "../proof.js";
 import { Pulse } from "../pulse.js";
 import { addressOf, addressOfThread } from "../router.js";
 import { amount, duration, size } from "../times.js";
@@ -70,7 +70,7 @@ class SystemPage {
       keepNames(system);
       this.#show(system);
     } catch (problem) {
-      if (/** @type {any} */ (problem).status === 0) return;
+      if (/** @type {any} */ (problem).passing) return;
       this.pulse.stop();
       fill(this.now, h("p", { class: "wrong" }, /** @type {Error} */ (problem).message));
     }
@@ -139,10 +139,11 @@ class SystemPage {
         const page = /** @type {any} */ (await look("/sessions", { after, limit: 100 }));
         for (const { key } of page.items) {
           if (!this.#verifying) break;
-          const proof = await look(`${pathOfSession(key)}/proof`, ownerOf(key)).catch(() => null);
+          const proof = await proofIn(key);
+          if (!proof) continue;
           told.sessions += 1;
-          told.entries += proof?.entries ?? 0;
-          for (const one of proof?.findings ?? []) told.findings.push({ ...one, session: key.session });
+          told.entries += proof.entries;
+          for (const one of proof.findings) told.findings.push({ ...one, session: key.session });
           this.#tell(told, true);
         }
         after = page.next;

@@ -91,7 +91,7 @@ class ThreadPage {
       if (!this.#closed) this.head.show(seen);
       return seen;
     } catch (problem) {
-      if (/** @type {any} */ (problem).status !== 0) this.head.ended(/** @type {Error} */ (problem).message);
+      if (!(/** @type {any} */ (problem).passing)) this.head.ended(/** @type {Error} */ (problem).message);
       return null;
     }
   }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, async_playwright, expect
 
@@ -155,7 +156,8 @@ class Stage:
 def address_of(turn: Turn) -> str:
     """Where the console shows the turn's thread."""
     key = turn.key
-    return f"thread?user={key.user}&session={key.session}&agent={key.agent}&thread={key.thread}&turn={turn.id}"
+    named = {"user": key.user or "", "session": key.session, "agent": key.agent, "thread": key.thread}
+    return "thread?" + urlencode(named | {"turn": turn.id})
 
 
 def card(page: Page, kind: str = "") -> Locator:

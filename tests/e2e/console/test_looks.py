@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.async_api import expect
 
@@ -152,3 +154,39 @@ async def scene(stage: Stage) -> dict[str, tuple[str, str]]:
         "session": ("session?user=ann&session=oslo", "entries"),
         "system": ("system", "shop-worker"),
     }
+
+
+async def test_a_session_that_cannot_be_read_is_not_said_to_be_whole(stage: Stage) -> None:
+    for name in ("good", "bad"):
+        await stage.submit(session=name)
+    page = await stage.page("system")
+    await page.route("**/sessions/bad/proof*", lambda route: route.abort())
+    await page.get_by_role("button", name="Verify everything").click()
+    await expect(page.get_by_text("not whole")).to_be_visible()
+    await expect(page.get_by_text("bad: read")).to_be_visible()
+    await page.goto(f"{stage.url}/console/#/session?user=ann&session=bad")
+    await page.get_by_role("button", name="Verify").click()
+    await expect(page.get_by_text("the gateway does not answer")).to_be_visible()
+
+
+async def test_ids_that_mean_something_to_a_browser_or_to_javascript_are_ids(stage: Stage) -> None:
+    page = await stage.page()
+    for name in ("..", "~.", "a/b?c#d", "constructor"):
+        turn = await stage.submit(f"Book for {name}", session=name, thread=name)
+        await page.goto(f"{stage.url}/console/#/sessions?{urlencode({'q': name, 'user': 'ann'})}")
+        await page.get_by_role("row").click()
+        await page.get_by_role("link", name=f"/ {name}").click()
+        await expect(page.get_by_label("Timeline")).to_contain_text(f"Book for {name}")
+        await page.goto(f"{stage.url}/console/#/constructor")
+        await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        await page.goto(f"{stage.url}/console/#/{address_of(turn)}")
+        await expect(page.get_by_label("Timeline")).to_contain_text(f"Book for {name}")
+
+
+async def test_a_journal_that_is_away_when_the_console_opens_is_waited_for(stage: Stage) -> None:
+    page = await stage.page("turns")
+    await page.route("**/v1/me", lambda route: route.fulfill(status=500, json={"detail": "the journal is away"}))
+    await page.reload()
+    await expect(page.get_by_text("the journal is away")).to_be_visible()
+    await page.unroute("**/v1/me")
+    await expect(page.get_by_role("heading", name="Turns")).to_be_visible()
