@@ -16,22 +16,33 @@ export class Conversation {
   /** @type {WeakMap<HTMLElement, number>} */
   #versions = new WeakMap();
 
-  constructor() {
+  /** Whether the reader is at the end, and so is kept there. */
+  #atEnd = true;
+
+  /** @param {HTMLElement} end what stands behind all that was said */
+  constructor(end) {
     this.list = h("ol", { class: "said" });
-    this.element = h("section", { class: "conversation", "aria-label": "Conversation", tabindex: "0" }, this.list);
+    this.element = h("section", { class: "conversation", "aria-label": "Conversation", tabindex: "0" }, this.list, end);
+    this.element.addEventListener("scroll", () => {
+      const { scrollTop, scrollHeight, clientHeight } = this.element;
+      this.#atEnd = scrollHeight - scrollTop - clientHeight < 60;
+    });
+  }
+
+  /** Something at the end may have become longer. */
+  keepEnd() {
+    if (this.#atEnd) this.element.scrollTop = this.element.scrollHeight;
   }
 
   /** @param {Ledger} ledger */
   show(ledger) {
-    const { scrollTop, scrollHeight, clientHeight } = this.element;
-    const atEnd = scrollHeight - scrollTop - clientHeight < 60;
     reconcile(this.list, itemsOf(ledger, this.#drafts), (item) => item.id, () => h("li"), (element, item) => {
       const version = versionOf(item, ledger);
       if (this.#versions.get(element) === version) return;
       this.#versions.set(element, version);
       render(element, item, ledger);
     });
-    if (atEnd) this.element.scrollTop = this.element.scrollHeight;
+    this.keepEnd();
   }
 
   /** A piece of an answer that is being said. @param {any} delta */

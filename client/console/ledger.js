@@ -32,12 +32,15 @@ import { markOf } from "./marks.js";
  */
 /** @typedef {{id: string, seq: number, at: number, who: string, turn: string | null, blocks: any[], version: number, by?: string, note?: string, late?: boolean, step?: number}} Said */
 
+/** How an attempt ends whose worker, or run, is gone. */
+const CUT = new Set(["lost", "drained"]);
+
 export class Ledger {
   /** @type {Map<string, Line>} */
   lines = new Map();
   /** @type {Map<string, Said>} */
   said = new Map();
-  /** @type {Map<string, {id: string, began: number, ended: number | null, tokens: number, cost: number, claims: number, phase: string}>} */
+  /** @type {Map<string, {id: string, began: number, ended: number | null, tokens: number, cost: number, claims: number, phase: string, pause: string, left: boolean, cut: boolean}>} */
   turns = new Map();
   last = 0;
 
@@ -94,20 +97,35 @@ export class Ledger {
     return attempt;
   }
 
+  /** The beginning of an attempt: what became of the one before is not what became of the call. */
+  begin(/** @type {Line} */ line, /** @type {any} */ entry) {
+    delete line.about.outcome;
+    delete line.about.output;
+    this.turn(entry).cut = false;
+    this.attempt(line, entry);
+  }
+
   /** The end of an attempt. */
   end(/** @type {Line} */ line, /** @type {any} */ entry, /** @type {string} */ outcome, /** @type {string} */ message = "") {
     const attempt = this.attempt(line, entry);
     const { duration_ms, usage } = entry.payload;
     const took_us = duration_ms ? duration_ms * 1000 : entry.at_us - attempt.began;
     Object.assign(attempt, { ended: entry.at_us, outcome, message, usage, took_us });
+    if (CUT.has(outcome)) this.turn(entry).cut = true;
   }
 
   /** The turn of an entry. */
   turn(/** @type {any} */ entry) {
     const id = entry.turn_id;
-    const turn = this.turns.get(id) ?? { id, began: entry.at_us, ended: null, tokens: 0, cost: 0, claims: 0, phase: "queued" };
+    const turn = this.turns.get(id) ?? { id, began: entry.at_us, ended: null, tokens: 0, cost: 0, claims: 0, phase: "queued", pause: "", left: false, cut: false };
     this.turns.set(id, turn);
     return turn;
+  }
+
+  /** Whether an operation of a turn runs, as far as is known. @param {string} id */
+  runs(id) {
+    const lines = [...this.lines.values()].filter((line) => line.turn === id && !line.about.outcome);
+    return lines.some((line) => line.attempts.at(-1)?.outcome === "running");
   }
 
   /** Something about the whole turn changed. */
@@ -132,10 +150,6 @@ const FOLDS = {
     ledger.line(entry, "turn", "", { by: payload.principal, text: textIn(payload.input) });
     ledger.say(entry, payload.input.role, payload.input.blocks, { by: payload.principal });
   },
-  "turn.started": (ledger, entry) => {
-    ledger.turn(entry).phase = "running";
-    ledger.touch(entry);
-  },
   "input.steered": (ledger, entry, payload) => {
     ledger.mark(entry);
     ledger.say(entry, payload.message.role, payload.message.blocks, { by: payload.principal, note: "steers" });
@@ -147,10 +161,11 @@ const FOLDS = {
   "run.claimed": (ledger, entry) => {
     const turn = ledger.turn(entry);
     turn.claims += 1;
-    if (turn.claims > 1) ledger.mark(entry);
+    if (turn.claims > 1) ledger.mark({ ...entry, how: turn.left ? "left" : turn.cut || ledger.runs(turn.id) ? "running" : "idle" });
+    Object.assign(turn, { left: false, cut: false });
   },
   "model.requested": (ledger, entry, payload) => {
-    ledger.attempt(ledger.line(entry, "model", "", { model: payload.model }), entry);
+    ledger.begin(ledger.line(entry, "model", "", { model: payload.model }), entry);
   },
   "model.responded": (ledger, entry, payload) => {
     const line = ledger.line(entry, "model", "", { finish: payload.finish_reason, blocks: payload.blocks });
@@ -174,7 +189,7 @@ const FOLDS = {
   "tool.started": (ledger, entry, payload) => {
     const line = ledger.line(entry, "call", payload.call_id, { name: payload.name, key: payload.key });
     if (payload.arguments) line.about.arguments = payload.arguments;
-    ledger.attempt(line, entry);
+    ledger.begin(line, entry);
   },
   "tool.finished": (ledger, entry, payload) => {
     const { outcome, output } = payload;
@@ -187,9 +202,28 @@ const FOLDS = {
     ledger.mark(entry);
   },
 };
-for (const [type, phase] of Object.entries({ completed: "completed", failed: "failed", cancelled: "cancelled" })) {
-  FOLDS[`turn.${type}`] = (ledger, entry) => {
-    Object.assign(ledger.turn(entry), { ended: entry.at_us, phase });
+/** What an entry makes of its turn; `left`: no run has it then, so the next one takes nothing over. @type {Record<string, any>} */
+const STANDS = {
+  started: { phase: "running" },
+  waiting: { phase: "waiting", left: true },
+  continued: { phase: "running" },
+  pause_requested: { pause: "pausing" },
+  paused: { pause: "paused", left: true },
+  resumed: { pause: "" },
+  cancel_requested: { phase: "cancelling", pause: "" },
+  retried: { phase: "queued", pause: "", left: true, ended: null },
+  completed: { phase: "completed", pause: "" },
+  failed: { phase: "failed", pause: "" },
+  cancelled: { phase: "cancelled", pause: "" },
+};
+FOLDS["thread.resumed"] = (ledger, entry) => {
+  for (const turn of ledger.turns.values()) turn.left = true;
+  ledger.mark(entry);
+};
+const ENDS = new Set(["completed", "failed", "cancelled"]);
+for (const [word, change] of Object.entries(STANDS)) {
+  FOLDS[`turn.${word}`] = (ledger, entry) => {
+    Object.assign(ledger.turn(entry), change, ENDS.has(word) ? { ended: entry.at_us } : {});
     ledger.touch(entry);
     ledger.mark(entry);
   };

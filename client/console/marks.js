@@ -5,9 +5,16 @@
 /** @param {any} payload */
 const by = (payload) => (payload.principal ? ` by ${payload.principal}` : "");
 
+/** Runs after a turn's first, by how the one before was left: at rest, with something running, or in between. @type {Record<string, Mark>} */
+const CLAIMS = {
+  left: { tone: "plain", text: "A new run" },
+  running: { tone: "held", text: "Taken over by another run" },
+  idle: { tone: "held", text: "Goes on in another run" },
+};
+
 /** @type {Record<string, (payload: any, entry: any) => Mark | null>} */
 const MARKS = {
-  "run.claimed": (p, entry) => ({ tone: "held", text: `Taken over by another run (epoch ${entry.epoch})`, more: p.temporal_run_id }),
+  "run.claimed": (p, entry) => ({ ...CLAIMS[entry.how], text: `${CLAIMS[entry.how].text} (epoch ${entry.epoch})`, more: p.temporal_run_id }),
   "turn.started": () => null,
   "turn.pause_requested": (p) => ({ tone: "held", text: `Pause asked for${by(p)}` }),
   "turn.paused": (p) => ({ tone: "held", text: `Paused${by(p)}` }),

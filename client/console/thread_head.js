@@ -20,10 +20,12 @@ export class ThreadHead {
   /**
    * @param {import("./router.js").ThreadKey} key
    * @param {() => void} onchange
+   * @param {() => void} onasked show what is asked
    */
-  constructor(key, onchange) {
+  constructor(key, onchange, onasked) {
     this.key = key;
     this.onchange = onchange;
+    this.onasked = onasked;
     this.status = h("div", { class: "status", "aria-live": "polite" });
     this.actions = h("div", { class: "actions" });
     this.element = h(
@@ -50,7 +52,7 @@ export class ThreadHead {
       { key: "r", label: "resume", act: () => this.#resume() },
       { key: "c", label: "cancel the turn", act: () => this.#cancel() },
       { key: "s", label: "steer", act: () => /** @type {HTMLElement | null} */ (this.composer.querySelector("textarea"))?.focus() },
-      { key: "i", label: "questions of this session", act: () => { location.hash = addressOf("inbox"); } },
+      { key: "i", label: "all questions", act: () => { location.hash = addressOf("inbox"); } },
     ];
   }
 
@@ -70,7 +72,7 @@ export class ThreadHead {
       active && h("span", { class: "fact" }, `step ${active.step}`),
       active?.status.started_at_us && h("span", { class: "fact" }, ticking(active.status.started_at_us)),
       queued > 0 && h("span", { class: "fact" }, `${queued} queued`),
-      active?.interactions.length > 0 && h("a", { href: addressOf("inbox") }, chip("waiting", `${active.interactions.length} asked`)),
+      active?.interactions.length > 0 && button(`${active.interactions.length} asked`, this.onasked, { class: "quiet small" }),
       ...held.map(([level, act]) => heldText(level, act)),
       turnHeld && !held.length && h("span", { class: "held-by" }, "Its turn is paused"),
       seen.unreadable && h("span", { class: "wrong" }, seen.unreadable),

@@ -125,7 +125,7 @@ function totals(line, ledger) {
   return h(
     "div",
     { class: "facts" },
-    chip(turn.phase),
+    chip(turn.pause || turn.phase),
     h("span", { class: "fact" }, turn.ended ? duration(turn.ended - turn.began) : ticking(turn.began)),
     turn.tokens > 0 && h("span", { class: "fact" }, `${amount(turn.tokens)} tokens`),
     turn.cost > 0 && h("span", { class: "fact" }, dollars(turn.cost)),

@@ -13,6 +13,8 @@ import { keepNames } from "../workers.js";
 const EVERY_MS = 3000;
 const PHASES = ["queued", "running", "waiting", "cancelling"];
 const QUESTIONS = ["approval", "form", "external", "unknown_outcome", "budget"];
+/** @type {Record<string, string>} */
+const NAMES = { approval: "approvals", form: "forms", external: "results awaited", unknown_outcome: "unknown outcomes", budget: "budgets used up" };
 const FINDINGS_MAX = 50;
 
 /** @type {import("../shell.js").Page} */
@@ -88,7 +90,11 @@ class SystemPage {
         "div",
         { class: "tiles" },
         ...PHASES.map((phase) => tile(phase, live[`turns_${phase}`] ?? 0, addressOf("turns", { status: phase }))),
-        ...QUESTIONS.filter((kind) => live[`questions_${kind}`]).map((kind) => tile(`${kind.replace("_", " ")}s`, live[`questions_${kind}`], addressOf("inbox"))),
+      ),
+      h(
+        "div",
+        { class: "tiles" },
+        ...QUESTIONS.filter((kind) => live[`questions_${kind}`]).map((kind) => tile(NAMES[kind], live[`questions_${kind}`], addressOf("inbox"))),
       ),
     );
     const alive = system.workers.filter((/** @type {any} */ one) => one.liveness === "alive").length;

@@ -6,6 +6,7 @@
  */
 
 import { look, ownerOf } from "../api.js";
+import { Asked } from "../asked.js";
 import { pathOfThread } from "../commands.js";
 import { Conversation } from "../conversation.js";
 import { button, h } from "../dom.js";
@@ -50,8 +51,9 @@ class ThreadPage {
   constructor(key, params) {
     this.key = key;
     this.turn = params.get("turn");
-    this.head = new ThreadHead(key, () => this.#look());
-    this.conversation = new Conversation();
+    this.asked = new Asked(key, () => this.#look());
+    this.head = new ThreadHead(key, () => this.#look(), () => this.#showAsked());
+    this.conversation = new Conversation(this.asked.element);
     this.state = new StateView(key);
     this.timeline = new Timeline(workerName, (seq) => this.#stateAt(seq));
     this.earlier = button("Earlier entries", () => this.#readEarlier(), { class: "quiet small", hidden: true });
@@ -64,7 +66,7 @@ class ThreadPage {
   }
 
   async open() {
-    bindPage([...this.head.shortcuts, { key: "t", label: "next tab", act: () => this.#nextTab() }]);
+    bindPage([...this.asked.shortcuts, ...this.head.shortcuts, { key: "t", label: "next tab", act: () => this.#nextTab() }]);
     const [seen] = await Promise.all([this.#look(), workerName.load()]);
     if (!seen || this.#closed) return;
     const first = Math.max(0, seen.seq - ENTRIES_AT_FIRST);
@@ -88,7 +90,9 @@ class ThreadPage {
   async #look() {
     try {
       const seen = await look(pathOfThread(this.key), ownerOf(this.key));
-      if (!this.#closed) this.head.show(seen);
+      if (this.#closed) return seen;
+      this.head.show(seen);
+      this.asked.look(seen.control.active?.interactions.length > 0).then(() => this.conversation.keepEnd());
       return seen;
     } catch (problem) {
       if (!(/** @type {any} */ (problem).passing)) this.head.ended(/** @type {Error} */ (problem).message);
@@ -158,6 +162,11 @@ class ThreadPage {
   #nextTab() {
     const names = this.tabs.filter((tab) => tab.offsetParent).map((tab) => tab.textContent ?? "");
     this.#tab(names[(names.indexOf(this.panes.dataset.tab ?? "") + 1) % names.length]);
+  }
+
+  #showAsked() {
+    if (NARROW.matches) this.#tab("Conversation");
+    this.asked.reveal();
   }
 
   /** @param {number} seq */

@@ -75,7 +75,7 @@ async def test_a_thread_is_seen_live_with_its_calls_takeovers_and_totals(stage: 
     await stage.hands.finish_tool(turn, call_id, "booked: seat 12A")
     await expect(conversation.locator(".call .result")).to_contain_text("seat 12A")
     await stage.hands.claim(turn)
-    await expect(conversation).to_contain_text("Taken over by another run (epoch 2)")
+    await expect(conversation).to_contain_text("Goes on in another run (epoch 2)")
     await stage.hands.ask_model(turn, step=2)
     await stage.hands.answer(turn, "Your flight is booked.", step=2)
     await expect(conversation).to_contain_text("Your flight is booked.")
@@ -83,6 +83,39 @@ async def test_a_thread_is_seen_live_with_its_calls_takeovers_and_totals(stage: 
     await expect(timeline).to_contain_text("Completed")
     await page.get_by_text("ledger").last.click()
     await expect(timeline.locator(".inside").last).to_contain_text(f"{turn.id}/{call_id}")
+
+
+async def test_what_a_thread_asks_is_answered_on_its_page_and_by_keys_only_where_it_is_seen(stage: Stage) -> None:
+    turn = await stage.asked()
+    page = await stage.page(address_of(turn))
+    question = page.get_by_label("Conversation", exact=True).get_by_role("article")
+    await expect(question).to_contain_text("May ledger run?")
+    await expect(page.locator(".line.turn")).to_contain_text("waiting")
+    await page.keyboard.press("a")
+    await expect(question).to_be_focused()
+    assert (await turn.status()).status == "waiting"
+    await page.keyboard.press("a")
+    await expect(question).to_have_count(0)
+    [answer] = await stage.entries(turn, "interaction.resolved")
+    assert (answer.payload.resolution, answer.payload.principal) == ("approve", "olga")
+
+
+async def test_only_a_run_that_finds_something_running_is_said_to_take_over(stage: Stage) -> None:
+    lost, rested = await stage.lost("refunds"), await stage.asked()
+    await rested.approve((await rested.questions())[0].interaction_id)
+    await stage.hands.claim(rested)
+    page = await stage.page(address_of(lost))
+    conversation, timeline = page.get_by_label("Conversation", exact=True), page.get_by_label("Timeline", exact=True)
+    await expect(conversation).to_contain_text("Taken over by another run (epoch 2)")
+    [question] = await lost.questions()
+    await lost.reconcile(str(question.call_id), "run_again", reason="the ledger does not have it")
+    await stage.hands.claim(lost)
+    await stage.hands.start_tool(lost, str(question.call_id))
+    await expect(conversation.locator(".call")).to_contain_text("running")
+    await page.goto(f"{stage.url}/console/#/{address_of(rested)}")
+    await expect(timeline).to_contain_text("A new run (epoch 2)")
+    await expect(timeline.locator(".line.turn")).to_contain_text("running")
+    await expect(conversation).not_to_contain_text("run (epoch")
 
 
 async def test_what_a_model_says_is_seen_while_it_speaks_and_once_when_it_has_ended(stage: Stage) -> None:
