@@ -35,6 +35,7 @@ from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.problems import MEDIA_TYPE, GatewayError, Problem, problem_of
 from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.opening import open_journal
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
@@ -69,6 +70,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         redoc_url=None,
         routes=_routes(),
     )
+    if settings.open:
+        app.add_middleware(ThisMachine, origins=settings.origins)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(settings.origins),

@@ -5,7 +5,6 @@ Rule: without authentication it serves this machine only, whatever it is told to
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 
 import structlog
@@ -15,6 +14,7 @@ from turnwright.client.gateway.app import create_app
 from turnwright.client.gateway.connections import connections, count_connections
 from turnwright.client.gateway.leaving import Server
 from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.gateway.this_machine import is_loopback
 from turnwright.journal.errors import InvalidInput
 
 LEAVE_S = 5
@@ -31,16 +31,6 @@ def check_address(settings: GatewaySettings) -> None:
             f"without authentication the gateway listens on this machine only, not on {settings.host}; make a key with "
             "`turnwright keys create`, or name an issuer of tokens"
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can only be reached from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def server_of(settings: GatewaySettings) -> uvicorn.Server:

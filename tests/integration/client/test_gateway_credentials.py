@@ -21,7 +21,8 @@ from tests.integration.client.gateway_server import running, serving, settings_o
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from tests.integration.worker.conftest import run_sql
 from turnwright.client.gateway.credentials import JwtSettings
-from turnwright.client.gateway.serve import is_loopback, server_of
+from turnwright.client.gateway.serve import server_of
+from turnwright.client.gateway.this_machine import is_loopback
 from turnwright.journal.api_keys import LIFE_S_MAX, Grant
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
@@ -134,6 +135,38 @@ async def test_an_open_gateway_listens_on_this_machine_only(journal_url: str) ->
     async with serving(settings_of(journal_url, open=True)) as url, http(url) as ask:
         assert (await ask.get("/me")).json()["role"] == "admin"
         assert_problem(await ask.get("/me", headers={"Authorization": "Bearer wrong"}), 401, "unauthenticated")
+
+
+@pytest.mark.usefixtures("driver")
+async def test_an_open_gateway_takes_nothing_from_a_web_page_of_somebody_elses(journal_url: str) -> None:
+    named, behind = "https://shop.example.com", "agents.example.com"
+    settings = settings_of(journal_url, open=True, origins=(named, f"https://{behind}"))
+    async with serving(settings) as url, http(url) as ask:
+        host = url.removeprefix("http://")
+        port = host.rpartition(":")[2]
+        asked: tuple[tuple[dict[str, str], int], ...] = (
+            ({"Origin": "https://evil.example"}, 403),
+            ({"Origin": "http://127.0.0.1:1"}, 403),
+            ({"Origin": "null"}, 403),
+            ({"Origin": "http://["}, 403),
+            ({"Host": f"evil.example:{port}"}, 403),
+            ({"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"}, 403),
+            ({"Host": "127.0.0.1.evil.example"}, 403),
+            ({"Host": f"[::1:{port}"}, 403),
+            ({}, 202),
+            ({"Origin": url}, 202),
+            ({"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}, 202),
+            ({"Host": f"[::1]:{port}"}, 202),
+            ({"Host": behind, "Origin": f"https://{behind}"}, 202),
+            ({"Origin": named}, 202),
+        )
+        for n, (given, status) in enumerate(asked):
+            answer = await ask.put(f"/sessions/s{n}", headers=given)
+            assert answer.status_code == status, (given, answer.text)
+            if status == httpx2.codes.FORBIDDEN:
+                assert_problem(answer, 403, "forbidden")
+        made = {one["key"]["session"] for one in (await ask.get("/sessions")).json()["items"]}
+        assert made == {f"s{n}" for n, (_, status) in enumerate(asked) if status == httpx2.codes.ACCEPTED}
 
 
 # -- tokens of an issuer -----------------------------------------------------------------------
