@@ -21,6 +21,7 @@ from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, Desk, TurnAsked, WhoAsks
 from turnwright.client.gateway.drafts import WithDeltas, event_of
+from turnwright.client.gateway.framing import framed
 from turnwright.client.gateway.leaving import Answer
 from turnwright.client.listening import Listener
 from turnwright.client.session import Session
@@ -38,7 +39,7 @@ from turnwright.journal.store import POLL_S
 from turnwright.journal.transact.overview import SessionSeen
 
 router = APIRouter(tags=["events"])
-Events = AsyncIterator[ServerSentEvent]
+Events = AsyncIterator[ServerSentEvent | bytes]
 LastEventId = Annotated[str | None, Header(description="The id of the last event that was received.")]
 AfterEvent = Annotated[int | None, Query(ge=0, le=2**53, description="As Last-Event-ID, which wins over it.")]
 PAGE_ENTRIES = 200
@@ -142,14 +143,14 @@ async def _changes(desk: Desk, watch: Subscription) -> Events:
 async def _of_session(desk: Desk, key: SessionKey, seen: SessionSeen, after: int | None) -> Events:
     position = seen.last_position if after is None else after
     if after is None:
-        yield _event("snapshot", position, dumped(SessionSeen, seen))
+        yield framed("snapshot", position, dumped(SessionSeen, seen))
     async with desk.feeds.open(key, seen.last_position) as feed:
         while True:
-            for item in await feed.after(position):
-                position = item.position
-                yield _event("entry", position, item.data)
+            for piece in await feed.after(position):
+                position = piece.place
+                yield piece.events
             if feed.gone:
-                yield _event("end", position, b'{"reason":"session_deleted"}')
+                yield framed("end", position, b'{"reason":"session_deleted"}')
                 return
             await feed.news(position)
 
@@ -158,18 +159,18 @@ async def _of_thread(desk: Desk, thread: Thread, listener: Listener, after: int 
     if after is None:
         state = await thread.state()
         after = state.as_of_seq
-        yield _event("snapshot", after, dumped(AgentState, state))
+        yield framed("snapshot", after, dumped(AgentState, state))
     async with listener.watch() as watching:
         while True:
             page = await desk.journal.entries(thread.key, after, PAGE_ENTRIES)
             for entry in page:
                 after = entry.seq
                 listener.passed(entry)
-                yield _event("entry", after, dumped(Entry, entry))
+                yield framed("entry", after, dumped(Entry, entry))
             for delta in await listener.heard():
                 yield event_of(delta)
             if not page and not await watching.changed(POLL_S) and await desk.journal.thread(thread.key) is None:
-                yield _event("end", after, b'{"reason":"session_deleted"}')
+                yield framed("end", after, b'{"reason":"session_deleted"}')
                 return
 
 
@@ -177,27 +178,23 @@ async def _of_turn(desk: Desk, caller: Caller, asked: TurnAsked, after: int | No
     turn = Turn(desk.access(caller), asked.key, asked.turn_id)
     if after is None:
         after = await _last_seq(desk, asked)
-        yield _event("snapshot", after, dumped(TurnView, await turn.status()))
+        yield framed("snapshot", after, dumped(TurnView, await turn.status()))
     try:
         async for item in turn.live(after) if deltas else turn.events(after):
             if isinstance(item, Delta):
                 yield event_of(item)
                 continue
             after = item.seq
-            yield _event("entry", after, dumped(Entry, item))
-        yield _event("end", after, dumped(TurnView, await turn.status()))
+            yield framed("entry", after, dumped(Entry, item))
+        yield framed("end", after, dumped(TurnView, await turn.status()))
     except NotFound:
-        yield _event("end", after, b'{"reason":"session_deleted"}')
+        yield framed("end", after, b'{"reason":"session_deleted"}')
 
 
 async def _last_seq(desk: Desk, asked: TurnAsked) -> int:
     """The number of the last entry of the thread now: what comes after it is not in a snapshot taken later, or is."""
     row = await desk.journal.thread(asked.key)
     return 0 if row is None else row.seq
-
-
-def _event(name: str, place: int, data: bytes) -> ServerSentEvent:
-    return ServerSentEvent(data.decode(), event=name, id=str(place), sep="\n")
 
 
 def _place(last_event_id: str | None, after: int | None) -> int | None:

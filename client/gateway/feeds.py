@@ -1,41 +1,34 @@
 """One reader of the journal for all who follow the same session.
 
 Rule: who follows is given every entry once, in order of position. What was read lately is kept, ready to be sent, so
-that two hundred who follow cost one read; who is behind that reads the journal until it has caught up. Nothing waits
-for a follower, and nothing is dropped from one.
+that two hundred who follow cost one read and are sent the same bytes; who is behind that reads the journal until it has
+caught up. Nothing waits for a follower, and nothing is dropped from one.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import structlog
 
+from turnwright.client.gateway.framing import Piece, framed, joined
 from turnwright.client.wire import dumped
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.store import POLL_S, Journal
 from turnwright.journal.transact.reading import Located
 
-ITEMS_KEPT_MAX = 1_000
+PIECES_KEPT_MAX = 1_000
 BYTES_KEPT_MAX = 8 * 1024 * 1024
 PAGE_ENTRIES = 200
 AGAIN_S = 1.0
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An entry of a session as it is sent: its position, and its JSON."""
-
-    position: int
-    data: bytes
 
 
 class Feed:
@@ -44,7 +37,8 @@ class Feed:
     def __init__(self, journal: Journal, key: SessionKey, head: int) -> None:
         self._journal = journal
         self._key = key
-        self._items: deque[Item] = deque()
+        self._pieces: deque[Piece] = deque()
+        self._newest: dict[int, Piece] = {}  # all that is behind a position, where that is one piece
         self._bytes = 0
         self._base = self._head = head
         self._news = asyncio.Event()
@@ -70,13 +64,21 @@ class Feed:
                 log.warning("feed_interrupted", error=str(error))
                 await asyncio.sleep(AGAIN_S)
 
-    async def after(self, position: int) -> list[Item]:
+    async def after(self, position: int) -> Iterable[Piece]:
         """Entries behind a position; none: there are none now, or the session is gone."""
         if position < self._base:
             page = await self._journal.timeline(self._key, position, PAGE_ENTRIES)
-            return [_item(located) for located in page]
-        newest_first = takewhile(lambda item: item.position > position, reversed(self._items))
-        return [*newest_first][::-1]
+            return joined(map(_piece, page))
+        if position in self._newest:
+            return (self._newest[position],)
+        behind = list(takewhile(lambda piece: piece.place > position, reversed(self._pieces)))
+        pieces = joined(reversed(behind))
+        first = next(pieces, None)
+        if first is None:
+            return ()
+        if first.place == self._head:
+            self._newest[position] = first
+        return chain((first,), pieces)
 
     async def news(self, position: int) -> None:
         """Wait until there may be entries behind a position, or the session is gone. Raises why it cannot be read."""
@@ -91,7 +93,7 @@ class Feed:
             session = await self._journal.session(self._key)
             self.gone = session is None or session.deleted
         for located in page:
-            self._keep(_item(located))
+            self._keep(_piece(located))
         if page or self.gone:
             self._tell()
         return bool(page)
@@ -100,14 +102,15 @@ class Feed:
         self._news.set()
         self._news = asyncio.Event()
 
-    def _keep(self, item: Item) -> None:
-        self._items.append(item)
-        self._bytes += len(item.data)
-        self._head = item.position
-        while len(self._items) > ITEMS_KEPT_MAX or self._bytes > BYTES_KEPT_MAX:
-            dropped = self._items.popleft()
-            self._bytes -= len(dropped.data)
-            self._base = dropped.position
+    def _keep(self, piece: Piece) -> None:
+        self._pieces.append(piece)
+        self._bytes += len(piece.events)
+        self._head = piece.place
+        self._newest.clear()
+        while len(self._pieces) > PIECES_KEPT_MAX or self._bytes > BYTES_KEPT_MAX:
+            dropped = self._pieces.popleft()
+            self._bytes -= len(dropped.events)
+            self._base = dropped.place
 
 
 @dataclass(slots=True)
@@ -146,5 +149,6 @@ class Feeds:
         await asyncio.wait([running.task])
 
 
-def _item(located: Located) -> Item:
-    return Item(located.entry.position, dumped(Located, located))
+def _piece(located: Located) -> Piece:
+    position = located.entry.position
+    return Piece(position, framed("entry", position, dumped(Located, located)))

@@ -91,7 +91,7 @@ async def test_every_follower_of_a_session_gets_every_entry_of_all_its_threads_o
     ask: httpx2.AsyncClient, client: Client, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some keep up, some begin late, and one is behind what is kept for those who keep up."""
-    monkeypatch.setattr(feeds, "ITEMS_KEPT_MAX", 20)
+    monkeypatch.setattr(feeds, "PIECES_KEPT_MAX", 20)
     session = client.session("ann", "s")
     await session.create()
     early = [asyncio.create_task(_positions(ask, 0)) for _ in range(3)]
