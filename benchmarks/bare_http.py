@@ -1,7 +1,7 @@
 """The peer of a gateway: a bare Starlette application on uvicorn, with no journal and nobody to ask who asks.
 
-`python -m benchmarks.bare_http PORT`. `PUT /answer` says what `GET /answer` gives; `POST /event` writes its body to
-every reader of `GET /events`, as it is.
+`python -m benchmarks.bare_http PORT`. `PUT /answer` says what `GET` and `POST /answer` give; `POST /event` writes its
+body to every reader of `GET /events`, as it is.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ def application() -> Starlette:
     readers: set[asyncio.Queue[bytes]] = set()
 
     async def answer(request: Request) -> Response:
+        body = await request.body()
         if request.method == "PUT":
-            said["answer"] = await request.body()
+            said["answer"] = body
         return Response(said["answer"], media_type="application/json")
 
     async def tell(request: Request) -> Response:
@@ -48,7 +49,7 @@ def application() -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/answer", answer, methods=["GET", "PUT"]),
+            Route("/answer", answer, methods=["GET", "PUT", "POST"]),
             Route("/event", tell, methods=["POST"]),
             Route("/events", follow),
         ]

@@ -1,4 +1,4 @@
-"""A gateway of a journal that asks nobody who they are and counts nobody's requests.
+"""A gateway of a journal that asks nobody who they are, counts nobody's requests and wakes nobody.
 
 `python -m benchmarks.gateway_process JOURNAL_URL PORT`.
 """
@@ -21,7 +21,7 @@ TENANT = "bench"
 def settings_of(journal_url: str, port: int) -> GatewaySettings:
     """Those of a gateway under measurement: defaults, but for what would hold the measurement back."""
     return GatewaySettings(
-        client=ClientSettings(journal_url=journal_url, tenant=TENANT),
+        client=ClientSettings(journal_url=journal_url, tenant=TENANT, wake=False),
         port=port,
         open=True,
         requests_per_s=UNBOUNDED,

@@ -46,9 +46,9 @@ class Asking:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
-    async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The body of the answer, which must be one of success."""
-        head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(body)}\r\n"
+    async def ask(self, method: str, path: str, body: bytes = b"", more: str = "") -> bytes:
+        """The body of the answer, which must be one of success; `more` are header lines, each with its end."""
+        head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\n{more}Content-Length: {len(body)}\r\n"
         self.writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         answer = await self.reader.readuntil(b"\r\n\r\n")
         length = next((line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:")), b":0")
