@@ -1,20 +1,21 @@
 """From what a request brings to who asks: API keys of the journal, and JWTs of an issuer that is trusted.
 
-Rule: whatever is wrong with a credential, the answer is the same; what it was is logged without the credential.
+Rule: whatever is wrong with a credential, the answer is the same; what it was is logged without the credential. What
+cannot be told now is no fault of the credential, and whoever is told otherwise throws a good one away.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import jwt
 import structlog
-from jwt import PyJWKClient, PyJWTError
+from jwt import InvalidTokenError, PyJWTError
 
 from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.key_set import KeySet
 from turnwright.client.gateway.problems import Unauthenticated
 from turnwright.journal.api_keys import ROLES, Grant
 from turnwright.journal.driver import Driver
@@ -24,7 +25,6 @@ from turnwright.journal.store_keys import MARK, find_bearer
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 TOKEN_CHARACTERS_MAX = 8_192
-JWKS_TIMEOUT_S = 5
 LEEWAY_S = 30
 REQUIRED_CLAIMS = ("exp", "iss", "aud", "sub")
 REFUSED = "send a valid credential as `Authorization: Bearer …`"
@@ -81,23 +81,25 @@ class Jwts:
 
     def __init__(self, settings: JwtSettings) -> None:
         self._settings = settings
-        self._keys = PyJWKClient(settings.jwks_url, cache_keys=True, timeout=JWKS_TIMEOUT_S)
+        self._keys = KeySet(settings.jwks_url)
 
     def takes(self, token: str) -> bool:
         """They have three parts."""
         return token.count(".") == 2  # noqa: PLR2004 - header, claims, signature
 
     async def caller(self, token: str) -> Caller | None:
-        """Whose token it is."""
+        """Whose token it is. Raises `IssuerAway`."""
         try:
-            claims = await asyncio.to_thread(self._verified, token)
-            return self._caller_of(claims)
+            return self._caller_of(await self._verified(token))
         except (PyJWTError, InvalidInput, ValueError) as error:
             log.warning("token_refused", why=str(error) or type(error).__name__, issuer=self._settings.issuer)
             return None
 
-    def _verified(self, token: str) -> Mapping[str, Any]:
-        key = self._keys.get_signing_key_from_jwt(token)
+    async def _verified(self, token: str) -> Mapping[str, Any]:
+        key_id = jwt.get_unverified_header(token).get("kid")
+        key = await self._keys.find(key_id) if isinstance(key_id, str) else None
+        if key is None:
+            raise InvalidTokenError("it is signed with a key that the issuer does not have")
         claims: Mapping[str, Any] = jwt.decode(
             token,
             key,
@@ -127,7 +129,7 @@ class Doorkeeper:
     open_to: Caller | None = None
 
     async def caller(self, authorization: str | None) -> Caller:
-        """Who sent this header. Raises `Unauthenticated`."""
+        """Who sent this header. Raises `Unauthenticated`, `IssuerAway`."""
         if authorization is None and self.open_to is not None:
             return self.open_to
         scheme, _, token = (authorization or "").partition(" ")

@@ -69,6 +69,12 @@ class Full(GatewayError):
     status, code = 503, "gateway_full"
 
 
+class IssuerAway(GatewayError):
+    """Whether a token is good cannot be told, because its issuer does not answer."""
+
+    status, code = 503, "issuer_unavailable"
+
+
 class TooMany(GatewayError):
     """More requests, or streams, than one credential may have."""
 
@@ -135,6 +141,6 @@ def _headers_of(error: GatewayError) -> dict[str, str]:
             return {"WWW-Authenticate": 'Bearer realm="turnwright"'}
         case TooMany(retry_after_s=seconds):
             return {"Retry-After": str(max(1, round(seconds)))}
-        case Full():
+        case Full() | IssuerAway():
             return {"Retry-After": str(RETRY_AFTER_S)}
     return {}
