@@ -43,6 +43,7 @@ from turnwright.journal.errors import TurnwrightError
 
 CLOSE_S = 2.0
 WRONG_SHOWN_MAX = 20
+SAID_CHARACTERS_MAX = 300
 
 log = structlog.get_logger(__name__)
 
@@ -136,11 +137,16 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _malformed(request: Request, error: Exception) -> Response:
-    """What was sent does not fit; it is said where and why, and not repeated."""
+    """What was sent does not fit; it is said where and why, and not repeated, but for the beginning of a name."""
     assert isinstance(error, RequestValidationError)
-    wrong = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()[:WRONG_SHOWN_MAX]]
-    detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+    found = error.errors()[:WRONG_SHOWN_MAX]
+    wrong = [{"where": [_short(part) for part in one["loc"]], "what": _short(one["msg"])} for one in found]
+    detail = "; ".join(f"{'.'.join(map(str, one['where']))}: {one['what']}" for one in wrong[:3])
     return _answer(request, Problem(422, "malformed", detail, {"errors": wrong}))
+
+
+def _short(said: str | int) -> str | int:
+    return said[:SAID_CHARACTERS_MAX] if isinstance(said, str) else said
 
 
 def _answer(request: Request, problem: Problem) -> Response:

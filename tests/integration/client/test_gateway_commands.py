@@ -19,6 +19,7 @@ from turnwright.journal.store_keys import create_key
 
 STRANGE_ID = "Ä/b c?d#e%2F..;=+&"
 BODY_BYTES_MAX = 100_000
+ANSWER_BYTES_MAX = 4_000
 
 
 @pytest.fixture
@@ -99,6 +100,7 @@ async def test_ids_of_any_characters_are_one_part_of_a_path(ask: httpx2.AsyncCli
     [
         (b'{"input": "a", "surprise": 1}', 422, "malformed"),
         (b'{"input": 5}', 422, "malformed"),
+        (b'{"input": "a", "' + b"n" * (BODY_BYTES_MAX // 2) + b'": 1}', 422, "malformed"),
         (b"{}", 422, "malformed"),
         (b"no json", 422, "malformed"),
         (b'{"input": "a", "if_busy": "rejct"}', 422, "malformed"),
@@ -114,7 +116,9 @@ async def test_what_cannot_be_a_command_changes_nothing_and_says_why(
 ) -> None:
     await ask.put("/sessions/s", json={})
     path, headers = f"/sessions/s/threads/{AGENT}/main/turns", {"Content-Type": "application/json"}
-    problem = assert_problem(await ask.post(path, content=body, headers=headers), status, code)
+    answer = await ask.post(path, content=body, headers=headers)
+    problem = assert_problem(answer, status, code)
+    assert len(answer.content) < ANSWER_BYTES_MAX
     assert "surprise" not in str(problem.get("errors", [{}])[0].get("what"))
     assert (await ask.get("/turns")).json()["items"] == []
 
