@@ -34,10 +34,14 @@ class Desk:
     feeds: Feeds
     leaving: Leaving
 
+    async def has_session(self, key: SessionKey) -> bool:
+        """Whether there is such a session, and it is not deleted."""
+        row = await self.journal.session(key)
+        return row is not None and not row.deleted
+
     async def check_session(self, key: SessionKey) -> None:
         """Raises `NotFound` if there is no such session."""
-        row = await self.journal.session(key)
-        if row is None or row.deleted:
+        if not await self.has_session(key):
             raise NotFound.session(key)
 
     def access(self, caller: Caller) -> Access:

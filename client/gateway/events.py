@@ -121,7 +121,7 @@ async def follow_turn(
 async def watch_session(caller: WhoAsks, desk: AtDesk, key: AskedSession) -> Stream:
     """A `change` whenever something was committed to the session, and one at once; for who reads it elsewhere."""
     await desk.check_session(key)
-    return Stream(desk, caller, _changes(desk, desk.journal.watch(key)))
+    return Stream(desk, caller, _changes(desk, key, desk.journal.watch(key)))
 
 
 @router.get("/sessions/{session}/threads/{agent}/{thread}/changes", response_class=Stream)
@@ -129,15 +129,23 @@ async def watch_thread(caller: WhoAsks, desk: AtDesk, key: AskedThread, *, delta
     """As of a session, with `deltas` also when a model says something; the thread need not be there yet."""
     await desk.check_session(key.session_key)
     listener = Listener(desk.access(caller).backend, key, wanted=deltas)
-    return Stream(desk, caller, _changes(desk, listener.watch()))
+    return Stream(desk, caller, _changes(desk, key.session_key, listener.watch()))
 
 
-async def _changes(desk: Desk, watch: Subscription) -> Events:
+async def _changes(desk: Desk, key: SessionKey, watch: Subscription) -> Events:
+    """Looks for the session whenever it has become silent: nothing follows its deletion, and a busy one is there."""
     async with watch as watching:
+        wait_s = POLL_S
         yield ServerSentEvent("", event="change", sep="\n")
         while True:
-            if await watching.changed(desk.settings.heartbeat_s):
+            if await watching.changed(wait_s):
+                wait_s = POLL_S
                 yield ServerSentEvent("", event="change", sep="\n")
+            elif await desk.has_session(key):
+                wait_s = desk.settings.heartbeat_s
+            else:
+                yield ServerSentEvent('{"reason":"session_deleted"}', event="end", sep="\n")
+                return
 
 
 async def _of_session(desk: Desk, key: SessionKey, seen: SessionSeen, after: int | None) -> Events:

@@ -158,7 +158,8 @@ async def test_a_deleted_session_ends_the_streams_of_it(ask: httpx2.AsyncClient,
             begun.release()
             return [first, *[event async for event in stream]]
 
-    paths = ("/sessions/s/events", f"/sessions/s/threads/{AGENT}/main/events")
+    thread = f"/sessions/s/threads/{AGENT}/main"
+    paths = ("/sessions/s/events", f"{thread}/events", "/sessions/s/changes", f"{thread}/changes")
     following = [asyncio.create_task(followed(path)) for path in paths]
     for _ in following:
         await begun.acquire()
