@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 import structlog
 
-from turnwright.client.gateway.serve import serve
+from turnwright.client.gateway.serve import LEAVE_S, Gateway
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.settings import ClientSettings
+from turnwright.worker.leaving import MARGIN_S, run_until_signalled
 
 UNBOUNDED = 1_000_000
 TENANT = "bench"
@@ -32,4 +32,4 @@ def settings_of(journal_url: str, port: int) -> GatewaySettings:
 
 if __name__ == "__main__":
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
-    asyncio.run(serve(settings_of(sys.argv[1], int(sys.argv[2]))))
+    run_until_signalled(Gateway(settings_of(sys.argv[1], int(sys.argv[2]))), LEAVE_S + MARGIN_S)

@@ -152,7 +152,6 @@ class Dev:
             GATEWAY,
             gateway_host=loopback.HOST,
             gateway_port=str(port),
-            gateway_url="",
             temporal_ui=f"{self._server.ui_url}/namespaces/{self._server.namespace}",
             log_level="debug" if self._settings.log_level == "debug" else "info",
         )

@@ -16,7 +16,7 @@ import structlog
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
@@ -25,6 +25,7 @@ from turnwright.client.gateway import commands, console, drafts, events, keys, r
 from turnwright.client.gateway.agui import routes as agui
 from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.connections import Room
 from turnwright.client.gateway.credentials import ApiKeys, Credentials, Doorkeeper, Jwts
 from turnwright.client.gateway.deliverer import Deliverer
 from turnwright.client.gateway.described import PROBLEMS, Described
@@ -33,7 +34,7 @@ from turnwright.client.gateway.edge import REQUEST_ID, Edge
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
-from turnwright.client.gateway.problems import MEDIA_TYPE, GatewayError, Problem, problem_of
+from turnwright.client.gateway.problems import GatewayError, Problem, answer_of, problem_of
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.opening import open_journal
@@ -53,7 +54,11 @@ def create_app(settings: GatewaySettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.desk = desk = await _open(settings, app.state.leaving)
+        try:
+            app.state.desk = desk = await _open(settings, app.state.leaving)
+        except Exception as error:
+            app.state.unopened = error  # the server says no more than that it did not start
+            raise
         try:
             async with Deliverer(desk.journal, settings.webhooks):
                 yield
@@ -73,6 +78,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     )
     if settings.open:
         app.add_middleware(ThisMachine, origins=settings.origins)
+    app.add_middleware(Room)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(settings.origins),
@@ -85,7 +91,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         app.add_exception_handler(kind, _failed)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
-    app.state.leaving = Leaving()
+    app.state.leaving, app.state.unopened = Leaving(), None
     return app
 
 
@@ -150,5 +156,4 @@ def _short(said: str | int) -> str | int:
 
 
 def _answer(request: Request, problem: Problem) -> Response:
-    request_id = getattr(request.state, "request_id", "")
-    return JSONResponse(problem.body(request_id), problem.status, dict(problem.headers), media_type=MEDIA_TYPE)
+    return answer_of(problem, getattr(request.state, "request_id", ""))

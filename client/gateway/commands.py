@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from turnwright.client.access import Access, checked
 from turnwright.client.command_routes import ROUTES, CommandRoute, Of
 from turnwright.client.gateway.caller import Caller
-from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, WhoAsks
+from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, WhoAsks, guarded_router
 from turnwright.client.inputs import as_message
 from turnwright.client.on_the_wire import from_header
 from turnwright.journal import commands as cmd
@@ -57,7 +57,7 @@ Endpoint = Callable[..., Awaitable[Receipt]]
 
 def router() -> APIRouter:
     """All of them."""
-    made = APIRouter()
+    made = guarded_router()
     for route in ROUTES:
         made.add_api_route(
             route.path,

@@ -3,25 +3,32 @@
 Rule: a client may owe the head of a request, the rest of a body that nobody reads any more, or room for what was sent
 to it. Who owes it for too long is cut off, however much else it sends meanwhile; when there are as many connections as
 there may be, the one that has said nothing for longest makes room. A body that is wanted has its deadline where it is
-read, and a stream where it is written.
+read, and a stream where it is written. What is no request, or finds no room, is answered with a problem, as all others.
 """
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import secrets
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, ClassVar
 
 import h11
 import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from turnwright.client.gateway.problems import Full, Problem, answer_of, problem_of
 from turnwright.client.gateway.settings import GatewaySettings
 
 LOOK_S = 0.5
+HURRY_S = 0.5
+CROWDED = "crowded"
+CLOSE: Mapping[str, str] = {"Connection": "close"}
 CONNECTIONS_MAX = 2_000
 OTHER_FILES = 200
 
@@ -39,20 +46,28 @@ class Owed(Enum):
 class Connection(H11Protocol):
     """One connection, looked at now and then."""
 
-    patience_s: ClassVar[Mapping[Owed, float]]
+    patience_s: Mapping[Owed, float]
+    connections_max: ClassVar[int]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*args, **kwargs)
         self._seen: tuple[Owed | None, object, int] = (None, None, 0)
         self._since_s = self.loop.time()
         self._looking: asyncio.TimerHandle | None = None
+        self._serve = self.app
+        self.app = self._ask
+
+    async def _ask(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if max(len(self.connections), len(self.tasks)) > self.connections_max:
+            scope["state"][CROWDED] = True
+        await self._serve(scope, receive, send)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Begin to look."""
         super().connection_made(transport)
         # asyncio does this only for a socket that names its protocol, which one of `socket.create_server` does not.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
+        if len(self.connections) > self.connections_max:
             self._make_room()
         self._look()
 
@@ -77,6 +92,35 @@ class Connection(H11Protocol):
             return Owed.REST
         return Owed.HEAD if self.timeout_keep_alive_task is None else None
 
+    def hurry(self) -> None:
+        """The server leaves: who takes nothing holds it up no longer."""
+        self.patience_s = {**self.patience_s, Owed.ROOM: HURRY_S}
+        if self._looking is not None:
+            self._looking.cancel()
+        self._look()
+
+    def _should_upgrade(self) -> bool:
+        """Never: a request to speak another protocol is answered in this one, which the library would deplore."""
+        return False
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, if nothing was answered yet, and close."""
+        log.info("request_unreadable")
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            request_id = secrets.token_hex(8)
+            answer = answer_of(Problem(400, "bad_request", msg, headers=CLOSE), request_id)
+            headers = [*answer.raw_headers, (b"x-request-id", request_id.encode())]
+            for event in (
+                h11.Response(status_code=answer.status_code, headers=headers, reason=b"Bad Request"),
+                h11.Data(data=bytes(answer.body)),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # its body was rubbish: what it answers has nobody to go to
+            self.cycle.message_event.set()
+        self.transport.close()
+
     def _look(self) -> None:
         owes = self.owes()
         now = (owes, self.cycle, self.transport.get_write_buffer_size())
@@ -95,15 +139,37 @@ class Connection(H11Protocol):
             longest.transport.abort()
 
 
-def connections(settings: GatewaySettings) -> type[Connection]:
-    """The class of connections of a gateway."""
+class Room:
+    """Lets no request further whose connection is one too many."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        state = scope.get("state", {})
+        if scope["type"] != "http" or not state.get(CROWDED):
+            await self._app(scope, receive, send)
+            return
+        full = problem_of(Full("the gateway has as many connections as it can hold; come back soon"))
+        problem = replace(full, headers={**full.headers, **CLOSE})
+        await answer_of(problem, state.get("request_id", ""))(scope, receive, send)
+
+
+def connections(settings: GatewaySettings, at_once: int) -> type[Connection]:
+    """The class of connections of a gateway that may have so many at once."""
+    patience_s = {
+        Owed.HEAD: settings.patience_s,
+        Owed.REST: settings.patience_s,
+        Owed.ROOM: settings.send_timeout_s,
+    }
 
     class Settled(Connection):
-        patience_s: ClassVar[Mapping[Owed, float]] = {
-            Owed.HEAD: settings.patience_s,
-            Owed.REST: settings.patience_s,
-            Owed.ROOM: settings.send_timeout_s,
-        }
+        connections_max = at_once
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
+            super().__init__(*args, **kwargs)
+            self.patience_s = patience_s
 
     return Settled
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
 
 from turnwright.client.access import Access
 from turnwright.client.direct import Direct
@@ -55,13 +58,31 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-async def caller_of(
-    request: Request, authorization: Annotated[str | None, Header(include_in_schema=False)] = None
-) -> Caller:
-    """Who asks. Raises `Unauthenticated`, `TooMany`."""
-    desk = desk_of(request)
-    caller = await desk.doorkeeper.caller(authorization)
-    desk.limits.take(caller)
+class Guarded(APIRoute):
+    """A route that finds out who asks before anything of the body is read: a stranger's is not held."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's handler, behind the question who asks, which raises `Unauthenticated` or `TooMany`."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            desk = desk_of(request)
+            caller = await desk.doorkeeper.caller(request.headers.get("Authorization"))
+            desk.limits.take(caller)
+            request.state.caller = caller
+            return await handle(request)
+
+        return guarded
+
+
+def guarded_router(*tags: str) -> APIRouter:
+    """A router whose routes are guarded; only there is somebody who asks."""
+    return APIRouter(tags=list(tags), route_class=Guarded)
+
+
+async def caller_of(request: Request) -> Caller:
+    """Who asks, as the route found out."""
+    caller: Caller = request.state.caller
     return caller
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sse_starlette import ServerSentEvent
 
-from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks
+from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks, guarded_router
 from turnwright.client.wire import dumped
 from turnwright.journal.deltas import Delta, DeltaPlace, Heard
 
-router = APIRouter(tags=["events"])
+router = guarded_router("events")
 WithDeltas = Annotated[
     bool, Query(description="Also what a running model call says: `delta` events, which have no id and are not kept.")
 ]

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnwright.client.gateway.bodies import Bodies
+from turnwright.journal.errors import StoreUnavailable
 
 REQUEST_ID = "X-Request-Id"
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -55,6 +56,10 @@ class Edge:
         ):
             try:
                 await self._app(scope, bounded, answer.send)
+            except Exception as error:
+                if not answer.is_started():
+                    raise
+                _say_broken(error)
             finally:
                 answer.log(scope)
 
@@ -89,6 +94,17 @@ class _Answer:
             status=self._status or None,
             took_ms=round(1_000 * (time.perf_counter() - self._began_s), 1),
         )
+
+
+def _say_broken(error: Exception) -> None:
+    """An answer that was begun has no other end than that its connection closes."""
+    cause = error
+    while isinstance(cause, ExceptionGroup) and len(cause.exceptions) == 1:
+        cause = cause.exceptions[0]
+    if isinstance(cause, StoreUnavailable):
+        log.warning("answer_broken", why=str(cause))
+    else:
+        log.error("answer_broken", exc_info=error)
 
 
 def _started(message: Message) -> MutableMapping[str, Any]:

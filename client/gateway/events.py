@@ -12,14 +12,23 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
-from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, Desk, TurnAsked, WhoAsks
+from turnwright.client.gateway.desk import (
+    AskedSession,
+    AskedThread,
+    AskedTurn,
+    AtDesk,
+    Desk,
+    TurnAsked,
+    WhoAsks,
+    guarded_router,
+)
 from turnwright.client.gateway.drafts import WithDeltas, event_of
 from turnwright.client.gateway.framing import framed
 from turnwright.client.gateway.leaving import Answer
@@ -38,7 +47,7 @@ from turnwright.journal.ids import SessionKey
 from turnwright.journal.store import POLL_S
 from turnwright.journal.transact.overview import SessionSeen
 
-router = APIRouter(tags=["events"])
+router = guarded_router("events")
 Events = AsyncIterator[ServerSentEvent | bytes]
 LastEventId = Annotated[str | None, Header(description="The id of the last event that was received.")]
 AfterEvent = Annotated[int | None, Query(ge=0, le=2**53, description="As Last-Event-ID, which wins over it.")]

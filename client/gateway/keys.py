@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from turnwright.client.errors import NotFound
-from turnwright.client.gateway.desk import After, AtDesk, Limit, WhoAsks
+from turnwright.client.gateway.desk import After, AtDesk, Limit, WhoAsks, guarded_router
 from turnwright.client.on_the_wire import from_path
 from turnwright.journal.api_keys import LIFE_S_MAX, ApiKey, Grant, NewKey, Role
 from turnwright.journal.transact.listing import Page
 
-router = APIRouter(tags=["keys"])
+router = guarded_router("keys")
 
 
 class Wanted(BaseModel):

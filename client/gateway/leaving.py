@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable
-from contextlib import suppress
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager, suppress
 
+import structlog
 import uvicorn
+from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 from starlette.types import Message, Send
 
+from turnwright.client.gateway.connections import Connection
+
 FAREWELL = b": server stopping\n\n"
 FAREWELL_S = 1.0
+
+log = structlog.get_logger(__name__)
 
 
 class Leaving:
@@ -73,15 +79,39 @@ class Answer:
 
 
 class Server(uvicorn.Server):
-    """A server whose streams end when it begins to leave."""
+    """A server whose streams end when it begins to leave, and that leaves signals to whose process it is."""
 
-    def __init__(self, config: uvicorn.Config, leaving: Leaving) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
-        self._leaving = leaving
+        self._app = app
         # The library would cut the same streams off, without a word, once it noticed the signal.
         AppStatus.enable_automatic_graceful_drain = False
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve. Raises what the application could not begin for."""
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            if self._app.state.unopened is None:
+                raise
+            raise self._app.state.unopened from None
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            settings = self._app.state.desk.settings
+            log.info("gateway_listening", url=f"http://{host}:{port}", authentication=not settings.open)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell the streams, then wait for what is under way."""
-        self._leaving.begin()
+        """Tell the streams, then wait for what is under way, but for nobody who takes nothing."""
+        leaving: Leaving = self._app.state.leaving
+        leaving.begin()
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.hurry()
         await super().shutdown(sockets)
+        if self.server_state.connections:
+            log.warning("leaving_cut", connections=len(self.server_state.connections))

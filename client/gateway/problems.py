@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from fastapi.responses import JSONResponse
+
 from turnwright.client.errors import ClientClosed, CommandRejected, NotFound
 from turnwright.journal.commands import Receipt
 from turnwright.journal.errors import InvalidInput, JournalError, StoreUnavailable, TurnwrightError
@@ -126,6 +128,11 @@ def problem_of(error: Exception) -> Problem:
             return Problem(500, "journal_error", "the journal cannot answer this; an operator finds why in the logs")
         case _:
             return Problem(500, "internal", "something went wrong here; an operator finds it by the request's id")
+
+
+def answer_of(problem: Problem, request_id: str) -> JSONResponse:
+    """The whole answer."""
+    return JSONResponse(problem.body(request_id), problem.status, dict(problem.headers), media_type=MEDIA_TYPE)
 
 
 def rejected(receipt: Receipt, detail: str | None = None) -> Problem:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel
 
 from turnwright.client.errors import NotFound
@@ -23,6 +23,7 @@ from turnwright.client.gateway.desk import (
     OfNobody,
     OfUser,
     WhoAsks,
+    guarded_router,
 )
 from turnwright.client.on_the_wire import from_path
 from turnwright.client.questions import Question
@@ -46,7 +47,7 @@ from turnwright.journal.turn_status import Phase
 from turnwright.journal.why import Why
 
 T = TypeVar("T")
-router = APIRouter()
+router = guarded_router()
 EntryLimit = Annotated[int, Query(ge=1, le=1_000, description="How many at most.")]
 AfterNumber = Annotated[int, Query(ge=0, le=2**53, description="Go on behind this number.")]
 Name = Annotated[str, Query(max_length=200)]

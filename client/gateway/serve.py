@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import socket
 
-import structlog
 import uvicorn
 
 from turnwright.client.gateway.app import create_app
@@ -21,8 +20,6 @@ LEAVE_S = 5
 BACKLOG = 512
 KEEP_ALIVE_S = 30
 
-log = structlog.get_logger(__name__)
-
 
 def check_address(settings: GatewaySettings) -> None:
     """Raises `InvalidInput` if a gateway that asks nobody who they are could be reached from elsewhere."""
@@ -33,42 +30,52 @@ def check_address(settings: GatewaySettings) -> None:
         )
 
 
-def server_of(settings: GatewaySettings) -> uvicorn.Server:
-    """The server, not started yet."""
+class Gateway:
+    """A gateway that runs until it is asked to stop."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        self._server = server_of(settings)
+
+    def stop(self) -> None:
+        """Ask it to end soon."""
+        self._server.should_exit = True
+
+    async def run(self) -> None:
+        """Serve to the end.
+
+        Raises:
+            InvalidInput: it may not, or cannot, listen there.
+            StoreUnavailable: there is no journal.
+        """
+        await self._server.serve(sockets=[_listen(self._settings)])
+
+
+def server_of(settings: GatewaySettings) -> Server:
+    """The server, not started yet. What goes wrong is logged by what stands above it: the library's own words are not.
+
+    Raises:
+        InvalidInput: it may not listen there.
+    """
     check_address(settings)
     app = create_app(settings)
     return Server(
         uvicorn.Config(
             app,
-            http=connections(settings),
+            http=connections(settings, count_connections()),
             ws="none",
             host=settings.host,
             port=settings.port,
             log_config=None,
+            log_level="critical",
             access_log=False,
             server_header=False,
-            limit_concurrency=count_connections(),
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=LEAVE_S,
             h11_max_incomplete_event_size=64 * 1024,
         ),
-        app.state.leaving,
+        app,
     )
-
-
-async def serve(settings: GatewaySettings) -> None:
-    """Serve until a signal says to leave.
-
-    Raises:
-        InvalidInput: it may not, or cannot, listen there.
-        StoreUnavailable: there is no journal.
-    """
-    check_address(settings)
-    listening = _listen(settings)
-    server = server_of(settings)
-    host, port = listening.getsockname()[:2]
-    log.info("gateway_listening", url=f"http://{host}:{port}", authentication=not settings.open)
-    await server.serve(sockets=[listening])
 
 
 def _listen(settings: GatewaySettings) -> socket.socket:

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from fastapi import APIRouter
-
 from turnwright.client.errors import NotFound
-from turnwright.client.gateway.desk import AskedSession, AskedThread, AtDesk, WhoAsks
+from turnwright.client.gateway.desk import AskedSession, AskedThread, AtDesk, WhoAsks, guarded_router
 from turnwright.client.session import Session
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import SECOND_US
@@ -35,7 +33,7 @@ LOOKS_MAX = 4
 STALLED_SHOWN_MAX = 100
 FINDINGS_SHOWN_MAX = 100
 
-router = APIRouter(tags=["system"])
+router = guarded_router("system")
 
 
 @dataclass(frozen=True, slots=True)

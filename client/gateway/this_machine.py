@@ -11,10 +11,9 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from turnwright.client.gateway.problems import MEDIA_TYPE, Forbidden, problem_of
+from turnwright.client.gateway.problems import Forbidden, answer_of, problem_of
 
 ANY = "*"
 WAY = "name it in gateway_origins, or have the gateway ask for keys"
@@ -44,8 +43,7 @@ class ThisMachine:
             await self._app(scope, receive, send)
             return
         problem = problem_of(Forbidden(refused))
-        body = problem.body(scope.get("state", {}).get("request_id", ""))
-        await JSONResponse(body, problem.status, media_type=MEDIA_TYPE)(scope, receive, send)
+        await answer_of(problem, scope.get("state", {}).get("request_id", ""))(scope, receive, send)
 
     def _refused(self, headers: Headers) -> str | None:
         """Why it is refused."""

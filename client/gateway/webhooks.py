@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from turnwright.client.gateway.commands import RequestId
-from turnwright.client.gateway.desk import After, AskedSession, AskedTurn, AtDesk, Limit, WhoAsks
+from turnwright.client.gateway.desk import After, AskedSession, AskedTurn, AtDesk, Limit, WhoAsks, guarded_router
 from turnwright.client.gateway.posting import check_receiver
 from turnwright.client.on_the_wire import from_path
 from turnwright.client.session import Session
@@ -16,7 +16,7 @@ from turnwright.client.turn import Turn
 from turnwright.journal.transact.listing import Page
 from turnwright.journal.webhooks import NewWebhook, Webhook
 
-router = APIRouter(tags=["webhooks"])
+router = guarded_router("webhooks")
 TYPES_MAX = 100
 WebhookId = Annotated[str, Path()]
 

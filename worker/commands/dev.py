@@ -63,6 +63,11 @@ def _check(settings: Settings) -> None:
     named = settings.temporal_address or settings.temporal_profile
     if named is not None:
         raise InvalidInput(f"dev starts a Temporal of its own; for the one at {named} use `turnwright worker`")
+    if settings.gateway_url is not None:
+        raise InvalidInput(
+            "dev has a journal and a gateway of its own, and the other commands here would go through the one that "
+            "gateway_url names; leave it out of turnwright.toml and of the environment (TURNWRIGHT_GATEWAY_URL)"
+        )
 
 
 def run_dev(

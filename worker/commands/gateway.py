@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from turnwright.client.settings import ClientSettings
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.commands.ending import told
 from turnwright.worker.invocation import Invocation
+from turnwright.worker.leaving import MARGIN_S, leave_when_asked, run_until_signalled
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
 
@@ -36,9 +36,10 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
 
 def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) -> None:
     """Be a gateway until the end."""
+    leave_when_asked()
     from turnwright.client.gateway.credentials import JwtSettings  # noqa: PLC0415 - the other commands need no server
     from turnwright.client.gateway.posting import WebhookSettings  # noqa: PLC0415
-    from turnwright.client.gateway.serve import serve  # noqa: PLC0415
+    from turnwright.client.gateway.serve import LEAVE_S, Gateway  # noqa: PLC0415
     from turnwright.client.gateway.settings import GatewaySettings  # noqa: PLC0415
 
     configure_logs(settings.log_format, settings.log_level, sys.stderr)
@@ -57,17 +58,16 @@ def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) ->
             user_claim=settings.jwt_user_claim,
         )
     origins = tuple(origin.strip() for origin in settings.gateway_origins.split(",") if origin.strip())
-    asyncio.run(
-        serve(
-            GatewaySettings(
-                client=client,
-                host=settings.gateway_host,
-                port=settings.gateway_port,
-                open=is_open,
-                jwt=jwt,
-                origins=origins,
-                webhooks=WebhookSettings(private=settings.gateway_webhooks_private),
-                temporal_ui=settings.temporal_ui,
-            )
+    gateway = Gateway(
+        GatewaySettings(
+            client=client,
+            host=settings.gateway_host,
+            port=settings.gateway_port,
+            open=is_open,
+            jwt=jwt,
+            origins=origins,
+            webhooks=WebhookSettings(private=settings.gateway_webhooks_private),
+            temporal_ui=settings.temporal_ui,
         )
     )
+    run_until_signalled(gateway, LEAVE_S + MARGIN_S)

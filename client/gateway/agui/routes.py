@@ -6,15 +6,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from ag_ui.core import BaseEvent, RunAgentInput
-from fastapi import APIRouter
 from sse_starlette import ServerSentEvent
 
 from turnwright.client.gateway.agui.run import begin
 from turnwright.client.gateway.agui.telling import tell
-from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks
+from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks, guarded_router
 from turnwright.client.gateway.events import Stream
 
-router = APIRouter(tags=["agui"])
+router = guarded_router("agui")
 
 
 @router.post("/sessions/{session}/threads/{agent}/{thread}/agui", response_class=Stream)

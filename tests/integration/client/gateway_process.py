@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket
@@ -14,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.integration.client.gateway_server import settings_of
-from turnwright.client.gateway.serve import serve
+from turnwright.client.gateway.serve import Gateway
+from turnwright.worker.leaving import run_until_signalled
+from turnwright.worker.logs import configure_logs
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 1.0
@@ -81,22 +82,20 @@ def _until_it_listens(running: subprocess.Popen[bytes], port: int, log: Path) ->
 
 
 def main() -> None:
-    asyncio.run(
-        serve(
-            settings_of(
-                sys.argv[1],
-                port=int(sys.argv[2]),
-                body_bytes_max=BODY_BYTES_MAX,
-                body_timeout_s=PATIENCE_S,
-                patience_s=PATIENCE_S,
-                send_timeout_s=PATIENCE_S,
-                heartbeat_s=PATIENCE_S / 4,
-                streams_max=3,
-                requests_per_s=1_000_000,
-                requests_at_once=1_000_000,
-            )
-        )
+    configure_logs("json", "info", sys.stderr)
+    settings = settings_of(
+        sys.argv[1],
+        port=int(sys.argv[2]),
+        body_bytes_max=BODY_BYTES_MAX,
+        body_timeout_s=PATIENCE_S,
+        patience_s=PATIENCE_S,
+        send_timeout_s=PATIENCE_S,
+        heartbeat_s=PATIENCE_S / 4,
+        streams_max=3,
+        requests_per_s=1_000_000,
+        requests_at_once=1_000_000,
     )
+    run_until_signalled(Gateway(settings), LEAVE_S_MAX)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from turnwright.journal.store_keys import create_key, revoke_key
 
 KEY = rsa.generate_private_key(65_537, 2_048)
 OTHER_KEY = rsa.generate_private_key(65_537, 2_048)
+SOON_S = 30  # less than a body is waited for
 ISSUER, AUDIENCE, KID = "https://login.example.com", "turnwright", "k1"
 
 
@@ -59,6 +60,21 @@ async def test_without_a_valid_key_nothing_is_answered(url: str, driver: Driver)
             assert_problem(await ask.post("/keys", json={"name": "x", "role": "admin"}), 401, "unauthenticated")
     async with http(url, good) as ask:
         assert (await ask.get("/me")).status_code == httpx2.codes.OK
+
+
+async def test_the_body_of_a_stranger_is_not_waited_for(url: str) -> None:
+    """Whoever brings no credential is told so before anything of the body is here."""
+    host, port = url.removeprefix("http://").split(":")
+    for path in ("/v1/sessions/s/threads/a/main/turns", "/v1/keys", "/v1/sessions/s/threads/a/main/agui"):
+        for length in (f"Content-Length: {10**15}", "Content-Length: 10", "Transfer-Encoding: chunked"):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            head = (f"POST {path} HTTP/1.1", "Host: g", "Content-Type: application/json", length, "", "")
+            writer.write("\r\n".join(head).encode())
+            async with asyncio.timeout(SOON_S):
+                said = await reader.readuntil(b"}")
+            assert b"HTTP/1.1 401" in said
+            assert b"unauthenticated" in said
+            writer.close()
 
 
 async def test_a_key_that_was_revoked_or_has_expired_is_refused_from_then_on(url: str, driver: Driver) -> None:

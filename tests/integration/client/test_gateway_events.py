@@ -15,7 +15,7 @@ from tests.integration.client.hands import AGENT, Hands
 from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from turnwright.client import Client, Turn
-from turnwright.client.gateway import feeds
+from turnwright.client.gateway import connections, feeds
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.remote.http import Http
 from turnwright.client.remote.watch import RemoteWatch
@@ -180,6 +180,23 @@ async def test_what_cannot_be_a_place_is_refused_and_streams_are_bounded(journal
             assert_problem(await ask.get("/sessions/s/events"), 429, "too_many_requests")
         while (answer := await _status(ask, "/sessions/s/events")) != httpx2.codes.OK:
             assert answer == httpx2.codes.TOO_MANY_REQUESTS
+
+
+@pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
+async def test_a_connection_too_many_is_answered_as_every_error_is_and_closed(
+    journal_url: str, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS_MAX", 2)
+    bearer = await token(driver, "admin")
+    async with serving(settings_of(journal_url)) as url, http(url, bearer) as ask:
+        await ask.put("/sessions/s", json={})
+        async with events(ask, "/sessions/s/events"), events(ask, "/sessions/s/events"):
+            answer = await ask.get("/me")
+        assert_problem(answer, 503, "gateway_full")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert answer.headers["Connection"] == "close"
+        while await _status(ask, "/me") != httpx2.codes.OK:  # the streams' connections are not gone at once
+            pass
 
 
 async def _status(ask: httpx2.AsyncClient, path: str) -> int:

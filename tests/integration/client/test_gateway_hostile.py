@@ -280,6 +280,7 @@ async def test_rubbish_is_refused_and_the_connection_ends(victim: Victim, rubbis
     writer.close()
     assert said.count(b"HTTP/1.1 200") == (behind == "a request")
     assert b"HTTP/1.1 5" not in said
+    assert b"text/plain" not in said
     await victim.still_answers()
 
 
@@ -356,6 +357,20 @@ async def test_who_never_reads_its_answers_is_cut_off(victim: Victim) -> None:
         assert victim.process.resident_bytes - before < 100 * MEGABYTE
 
 
+# -- what is said of it ------------------------------------------------------------------------
+
+
+async def test_whatever_is_sent_the_log_has_a_line_of_ours_for_it_and_no_traceback(victim: Victim) -> None:
+    """It comes last: the others have sent everything by then."""
+    reader, writer = await victim.connect()
+    writer.write(b"rubbish\r\n\r\n")
+    assert answer_of(await gone(reader))[1]["code"] == "bad_request"
+    writer.close()
+    lines = [json.loads(line) for line in victim.process.log.read_text("utf-8").splitlines()]
+    assert "request_unreadable" in {line["event"] for line in lines}
+    assert [line for line in lines if "exception" in line or "logger" in line] == [], "others speak there"
+
+
 # -- the end -----------------------------------------------------------------------------------
 
 
@@ -374,7 +389,7 @@ async def test_it_leaves_when_asked_whoever_holds_on(victim: Victim, tmp_path: P
                 writer.write(said)
             await mortal.still_answers()
             process.running.send_signal(signal.SIGTERM)
-            assert await asyncio.to_thread(process.running.wait, 15) in (0, -signal.SIGTERM)
+            assert await asyncio.to_thread(process.running.wait, 15) == 0
 
 
 async def until(done: Callable[[], bool], seconds: float) -> None:

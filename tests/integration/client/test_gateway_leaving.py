@@ -6,21 +6,26 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+import structlog
 from starlette.types import Message
 
 from tests.integration.client.asking import events, http
-from tests.integration.client.gateway_server import serving, settings_of
+from tests.integration.client.gateway_server import running, serving, settings_of
 from tests.integration.client.hands import AGENT
 from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import submitted, token
 from turnwright.client.gateway import leaving as module
+from turnwright.client.gateway.connections import Connection
 from turnwright.client.gateway.leaving import FAREWELL, Answer, Leaving
+from turnwright.client.gateway.serve import server_of
 from turnwright.journal.driver import Driver
 
 DEADLINE_S = 60
@@ -44,21 +49,25 @@ class GatewayProcess:
         return self.log[-1]
 
 
-@asynccontextmanager
-async def gateway(journal_url: str) -> AsyncIterator[tuple[GatewayProcess, str]]:
+async def begun(journal_url: str) -> asyncio.subprocess.Process:
     told = {"JOURNAL_URL": journal_url, "TEMPORAL_ADDRESS": NOBODY_THERE, "GATEWAY_PORT": "0", "LOG_FORMAT": "json"}
-    process = await asyncio.create_subprocess_exec(
+    return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "turnwright.worker.main", "gateway"),
         env=os.environ | {f"TURNWRIGHT_{name}": value for name, value in told.items()},
         stderr=asyncio.subprocess.PIPE,
     )
-    running = GatewayProcess(process)
+
+
+@asynccontextmanager
+async def gateway(journal_url: str) -> AsyncIterator[tuple[GatewayProcess, str]]:
+    process = await begun(journal_url)
+    one = GatewayProcess(process)
     try:
         async with asyncio.timeout(DEADLINE_S):
-            while (line := await running.line()) and line["event"] != "gateway_listening":
+            while (line := await one.line()) and line["event"] != "gateway_listening":
                 pass
-        assert line is not None, running.log
-        yield running, str(line["url"])
+        assert line is not None, one.log
+        yield one, str(line["url"])
     finally:
         if process.returncode is None:
             process.kill()
@@ -70,7 +79,7 @@ async def test_a_gateway_that_is_stopped_ends_its_streams_and_leaves_while_they_
     journal_url: str, driver: Driver
 ) -> None:
     bearer = await token(driver, "admin")
-    async with AsyncExitStack() as held, gateway(journal_url) as (running, url):
+    async with AsyncExitStack() as held, gateway(journal_url) as (stopped, url):
         ask = await held.enter_async_context(http(url, bearer))
         turn = (await submitted(ask))["turn_id"]
         main = f"/sessions/s/threads/{AGENT}/main"
@@ -80,21 +89,67 @@ async def test_a_gateway_that_is_stopped_ends_its_streams_and_leaves_while_they_
             answer = await held.enter_async_context(ask.stream("GET", path))
             streams.append(answer.aiter_lines())
             began.append(await anext(streams[-1]))
-        running.process.send_signal(signal.SIGTERM)
+        stopped.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEADLINE_S):
             rest = [[line async for line in lines if line] for lines in streams]
-            await running.process.wait()  # nobody has let go of a connection
-            while await running.line():
+            assert await stopped.process.wait() == 0  # nobody has let go of a connection
+            while await stopped.line():
                 pass
+    assert "leaving_cut" not in {line["event"] for line in stopped.log}
     for path, lines in zip(paths, rest, strict=True):
         assert lines[-1] == FAREWELL.decode().strip(), path
         assert "event: end" not in lines, path
-    assert [line for line in running.log if line["level"] == "error"] == []
+    assert [line for line in stopped.log if line["level"] == "error"] == []
     last = int(began[0].removeprefix("id: "))
     async with serving(settings_of(journal_url)) as url, http(url, bearer) as ask:
         await submitted(ask)
         async with events(ask, "/sessions/s/events", last=last) as stream:
             assert int((await anext(stream)).id) == last + 1
+
+
+async def test_a_gateway_without_a_journal_says_so_on_one_line_and_never_that_it_listens(tmp_path: Path) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        process = await begun(f"sqlite:///{tmp_path / 'none.db'}")
+        _, said = await process.communicate()
+    assert process.returncode == 3
+    [line] = said.decode().splitlines()
+    assert line.startswith("error: there is no journal at")
+
+
+@pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
+async def test_a_gateway_that_is_stopped_with_ctrl_c_leaves_with_0_too(journal_url: str, driver: Driver) -> None:
+    async with asyncio.timeout(DEADLINE_S), gateway(journal_url) as (stopped, _):
+        stopped.process.send_signal(signal.SIGINT)
+        assert await stopped.process.wait() == 0
+
+
+@pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
+async def test_who_takes_nothing_does_not_hold_up_the_stop(journal_url: str, driver: Driver) -> None:
+    """The server would wait for what it has not sent yet, and say so when it waits no longer."""
+    server = server_of(settings_of(journal_url))
+    with structlog.testing.capture_logs() as logs:
+        async with running(server) as url, http(url, await token(driver, "admin")) as ask:
+            await ask.put("/sessions/s", json={})
+            for _ in range(100):
+                await ask.post(f"/sessions/s/threads/{AGENT}/main/inject", json={"message": "x" * 100_000})
+            host, port = url.removeprefix("http://").split(":")
+            with socket.socket() as raw:
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+                raw.connect((host, int(port)))
+                bearer = ask.headers["Authorization"]
+                head = f"GET /v1/sessions/s/events?after=0 HTTP/1.1\r\nHost: g\r\nAuthorization: {bearer}\r\n\r\n"
+                raw.sendall(head.encode())
+                async with asyncio.timeout(DEADLINE_S):
+                    while not any(
+                        isinstance(one, Connection) and one.flow.write_paused for one in server.server_state.connections
+                    ):
+                        await asyncio.sleep(0.01)
+                    server.should_exit = True
+                    while server.started and server.server_state.connections:
+                        await asyncio.sleep(0.01)
+    said = [line["event"] for line in logs]
+    assert "connection_cut" in said
+    assert "leaving_cut" not in said
 
 
 def messages_to(sent: list[Message]) -> Answer:

@@ -117,6 +117,18 @@ def test_a_setting_that_cannot_be_used_is_said_on_one_line(file: Path, monkeypat
         assert told["error"]["code"] == "settings", command
 
 
+@pytest.mark.parametrize("command", ["dev", "dev --no-gateway", "gateway"])
+def test_what_serves_a_journal_refuses_a_gateway_to_go_through_before_it_starts_anything(
+    file: Path, command: str
+) -> None:
+    Path("turnwright.toml").write_text('gateway_url = "https://agents.example.com"\n', "utf-8")
+    said = call(file, *command.split())
+    assert said.exit_code == 2
+    assert len(said.stderr.splitlines()) == 1
+    assert "leave gateway_url out" in said.stderr or "leave it out of turnwright.toml" in said.stderr
+    assert not Path(".turnwright").exists()
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -162,7 +162,7 @@ def _usual_port_taken() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_usual_port_taken")
 async def test_a_gateway_runs_beside_for_who_has_the_key_and_comes_back_when_it_is_killed(start: Start) -> None:
-    dev = await start(log_level="debug", gateway_url="http://127.0.0.1:9")
+    dev = await start(log_level="debug")
     shown = await dev.shown()
     info = json.loads((dev.folder / ".turnwright" / "dev.json").read_text())
     url, key = info["gateway_url"], (dev.folder / info["key_file"]).read_text().strip()
