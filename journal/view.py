@@ -62,17 +62,25 @@ def paired(context: tuple[Message, ...]) -> tuple[Message, ...]:
 
 def _with_surroundings(context: tuple[Message, ...]) -> tuple[Message, ...]:
     """The context with what the program of its newest input showed; what earlier ones came with is over."""
+    index = shown_surroundings(context)
+    if index is None:
+        return context
+    message = context[index]
+    shown = message.model_copy(update={"blocks": (*message.blocks, Text(text=_surroundings(message)))})
+    return (*context[:index], shown, *context[index + 1 :])
+
+
+def shown_surroundings(context: tuple[Message, ...]) -> int | None:
+    """Which message's surroundings are shown to the model now: those of the newest input, if it brought any."""
     for index in reversed(range(len(context))):
         message = context[index]
         if message.role != "user":
             continue
-        told = _surroundings(message)
-        if told:
-            shown = message.model_copy(update={"blocks": (*message.blocks, Text(text=told))})
-            return (*context[:index], shown, *context[index + 1 :])
+        if _surroundings(message):
+            return index
         if "input" not in message.metadata:
             break
-    return context
+    return None
 
 
 def _surroundings(message: Message) -> str:

@@ -21,7 +21,7 @@ def turn_facts(report: TurnReport) -> list[tuple[str, str]]:
     """What is known of it, the question before the answer."""
     view, key = report.view, report.view.key
     row = view.row
-    steered = [("then", _said(message)) for message in report.steered]
+    steered = [("then", _said(message)) for message in report.steered if message.blocks]
     return [
         ("turn", view.turn_id),
         ("status", f"{view.status} (phase {row.phase}, pause {row.pause}, revision {row.revision})"),

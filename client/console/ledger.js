@@ -152,7 +152,7 @@ const FOLDS = {
   },
   "input.steered": (ledger, entry, payload) => {
     ledger.mark(entry);
-    ledger.say(entry, payload.message.role, payload.message.blocks, { by: payload.principal, note: "steers" });
+    if (payload.message.blocks.length) ledger.say(entry, payload.message.role, payload.message.blocks, { by: payload.principal, note: "steers" });
   },
   "input.injected": (ledger, entry, payload) => {
     ledger.mark(entry);

@@ -35,7 +35,7 @@ from turnwright.journal.canonical import encode
 from turnwright.journal.entries import ContextCleared, ContextCompacted, ContextOffloaded, Entry
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.messages import Block, Media, Message, Text, Thinking, ToolCall, ToolResult
-from turnwright.journal.view import SURROUNDINGS
+from turnwright.journal.view import SURROUNDINGS, shown_surroundings
 
 MESSAGE_ID = "agui_message_id"
 _PARTS: Mapping[str, type[ImagePart | AudioPart | VideoPart]] = {
@@ -108,13 +108,28 @@ def as_input(message: UserMessage, surroundings: Sequence[Context] = ()) -> Mess
     kept = tuple(block for block in blocks if block is not None)
     metadata: dict[str, Any] = {MESSAGE_ID: message.id}
     if surroundings:
-        metadata[SURROUNDINGS] = [{"description": one.description, "value": one.value} for one in surroundings]
+        metadata[SURROUNDINGS] = _held(surroundings)
     return Message(role="user", blocks=kept, name=message.name, metadata=metadata)
+
+
+def as_surroundings(surroundings: Sequence[Context]) -> Message:
+    """What the front end said of itself, when nobody said anything: no part of the conversation."""
+    return Message(role="user", metadata={SURROUNDINGS: _held(surroundings)})
+
+
+def are_shown(surroundings: Sequence[Context], messages: tuple[Message, ...]) -> bool:
+    """Whether the model is shown just these now."""
+    index = shown_surroundings(messages)
+    return index is not None and messages[index].metadata[SURROUNDINGS] == _held(surroundings)
+
+
+def _held(surroundings: Sequence[Context]) -> list[dict[str, str]]:
+    return [{"description": one.description, "value": one.value} for one in surroundings]
 
 
 def _shown(message: Message, calls: set[str], *, parts: bool) -> Iterator[core.Message]:
     match message.role:
-        case "user":
+        case "user" if message.blocks:
             yield UserMessage(id=name_of(message), content=content_of(message.blocks, parts=parts), name=message.name)
         case "system":
             yield SystemMessage(id=name_of(message), content=message.text, name=message.name)

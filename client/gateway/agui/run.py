@@ -17,7 +17,7 @@ from turnwright.client.access import Access
 from turnwright.client.errors import CommandRejected, NotFound
 from turnwright.client.gateway.agui.history import History
 from turnwright.client.gateway.agui.interrupts import Abandonment, Decision, Response, Settlement, decision
-from turnwright.client.gateway.agui.messages import as_input
+from turnwright.client.gateway.agui.messages import are_shown, as_input, as_surroundings
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.commands import NEEDED_ROLE
 from turnwright.client.questions import Question
@@ -25,7 +25,7 @@ from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 from turnwright.journal import entry_ids
 from turnwright.journal.canonical import digest
-from turnwright.journal.commands import Receipt, Reconcile
+from turnwright.journal.commands import Receipt, Reconcile, Steer
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, checked_request_id
 
@@ -86,7 +86,7 @@ async def _resume(
     if not decided:
         raise NotFound("question", entries[0].interrupt_id)
     turn = Turn(access, key, decided[0][0].turn_id)
-    receipts = await _steer(turn, History(access.backend, key, turn.id, head), asked)
+    receipts = await _steer(access, turn, History(access.backend, key, turn.id, head), asked)
     for question, chosen in decided:
         request_id = _request_id(asked.run_id, question.interaction_id)
         receipt = await _carry_out(Turn(access, key, question.turn_id), caller, question, chosen, request_id)
@@ -99,13 +99,22 @@ async def _resume(
     return _run(key, turn.id, asked, await _before(access, turn, receipts, head), tuple(ignored))
 
 
-async def _steer(turn: Turn, history: History, asked: RunAgentInput) -> list[Receipt]:
-    """A message that comes along with answers and that the thread does not have yet joins the turn."""
-    newest = asked.messages[-1] if asked.messages else None
-    if not isinstance(newest, UserMessage) or newest.id in await history.names():
+async def _steer(access: Access, turn: Turn, history: History, asked: RunAgentInput) -> list[Receipt]:
+    """A message that comes along with answers and that the thread does not have yet joins the turn.
+
+    Without one what the front end shows does, if that is something else than the model was told last.
+    """
+    newest, context = asked.messages[-1] if asked.messages else None, asked.context or ()
+    if isinstance(newest, UserMessage) and newest.id not in await history.names():
+        message = as_input(newest, context)
+        receipt = await turn.steer(message, request_id=_request_id(asked.run_id, "message"), check=False)
+    elif context and not are_shown(context, await history.messages()):
+        request_id, principal, _ = access.said({"request_id": _request_id(asked.run_id, "context")})
+        told = as_surroundings(context)
+        command = Steer(request_id=request_id, principal=principal, turn_id=turn.id, message=told)
+        receipt = await access.command(turn.key, command, check=False)
+    else:
         return []
-    message = as_input(newest, asked.context or ())
-    receipt = await turn.steer(message, request_id=_request_id(asked.run_id, "message"), check=False)
     return [] if receipt.status == "rejected" else [receipt]
 
 

@@ -24,7 +24,7 @@ from tests.integration.client.agui_front_end import (
 )
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import serving, settings_of
-from tests.integration.client.hands import TOOL, Hands
+from tests.integration.client.hands import AGENT, TOOL, Hands
 from tests.integration.client.test_gateway_commands import assert_problem, token
 from turnwright.client import Client, Turn
 from turnwright.journal.commands import Ask
@@ -32,6 +32,7 @@ from turnwright.journal.driver import Driver
 from turnwright.journal.messages import ToolCall
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.journal.view import SURROUNDINGS_VIEW, request_messages
 
 SCHEMA = {"type": "object", "properties": {"answer": {"enum": ["red", "blue"]}}, "required": ["answer"]}
 
@@ -104,6 +105,33 @@ async def test_a_question_that_is_given_up_is_a_denial_and_told_as_the_calls_res
     [result] = of(second, "TOOL_CALL_RESULT")
     assert result["metadata"] == {"turnwright": {"outcome": "denied"}}
     assert (outcome(second), text_of(second)) == ("success", "as you like")
+
+
+async def test_what_a_front_end_shows_when_it_only_answers_reaches_the_model_once_it_is_something_else(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    async with started(ask, run_input("r-1", said("pay")) | {"context": page("order 5")}) as events:
+        await asking.want_tool(await turn_of(client))
+        first = await rest(events)
+    turn = await turn_of(client)
+    for n, shows in enumerate(("order 5", "order 6", "order 6")):
+        resume = run_input(f"r-{n}", said("pay"), resume=[entry_of(first, "cancelled")])
+        async with started(ask, resume | {"context": page(shows)}):
+            assert len((await turn.report()).steered) == min(n, 1)
+    last = run_input("r-3", said("pay"), resume=[entry_of(first, "cancelled")])
+    async with started(ask, last) as events:
+        await asking.claim(turn)
+        await asking.ask_model(turn, 2)
+        state = await client.session("ann", "s").thread(AGENT).state()
+        [told] = [message.text for message in request_messages(state) if SURROUNDINGS_VIEW in message.text]
+        assert told.endswith("- the page: order 6")
+        await asking.answer(turn, "as you like", step=2)
+        heard = await rest(events)
+    assert [role for role, _ in messages(heard)].count("user") == 1, "it is nothing that the person said"
+
+
+def page(value: str) -> list[dict[str, str]]:
+    return [{"description": "the page", "value": value}]
 
 
 async def test_arguments_that_the_person_changed_are_told_in_a_new_snapshot(
