@@ -114,17 +114,26 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
 
 
 def _stretches(wanted: TurnFilter) -> Script[tuple[_Stretch, ...] | None]:
-    """Where the turns stand that may be wanted; one for each phase, unless all are."""
+    """Where the turns stand that may be wanted: an index for each phase, or one for all where it is enough."""
     if wanted.session is not None:
         session_id = yield from find_session_id(wanted.session)
         if session_id is None:
             return None
-        phases = f",{','.join(wanted.wanted)},"
-        return (_Stretch("turns_of_session", session_id, (wanted.agent, wanted.thread, phases)),)
+        which = (wanted.agent, wanted.thread)
+        if wanted.wanted == PHASES:
+            return (_Stretch("turns_of_session", session_id, which),)
+        return tuple(_Stretch("turns_in_session", session_id, (*which, phase)) for phase in wanted.wanted)
     whose = (wanted.agent, wanted.user)
-    if wanted.wanted == PHASES:
-        return (_Stretch("turns_of_tenant", wanted.tenant, whose),)
-    return tuple(_Stretch("turns_in_phase", wanted.tenant, (*whose, phase)) for phase in wanted.wanted)
+    if whose == ("", ANY_USER):
+        if wanted.wanted == PHASES:
+            return (_Stretch("turns_of_tenant", wanted.tenant, whose),)
+        return tuple(_Stretch("turns_in_phase", wanted.tenant, (*whose, phase)) for phase in wanted.wanted)
+    named = "turns_of_agent" if wanted.user == ANY_USER else "turns_of_owner"
+    phases = f",{','.join(wanted.wanted)},"
+    return (
+        *(_Stretch(named, wanted.tenant, (*whose, phase)) for phase in wanted.wanted),
+        _Stretch("turns_without_agent", wanted.tenant, (*whose, phases)),
+    )
 
 
 def _newest(stretches: tuple[_Stretch, ...], place: tuple[int, str], size: int) -> Script[list[Row]]:

@@ -59,6 +59,7 @@ def turn_columns(row: ThreadRow, status: TurnStatus, updated_us: int) -> tuple[o
     return (
         status.turn_id, row.id, row.session_id, row.key.tenant, status.queue_order, status.phase, status.pause,
         dump(status), status.queued_seq, status.session_seq, status.queued_at_us, updated_us,
+        row.key.agent, "-" if row.key.user is None else f"+{row.key.user}",
     )  # fmt: skip
 
 

@@ -4,17 +4,22 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, Played, Sql
 from turnwright.journal import store_admin
+from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
+from turnwright.journal.statements import migrations
 from turnwright.journal.transact.listing import LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
 
 MANY = 3 * LOOKED_ROWS_MAX
-ANNS = ThreadKey("t", "ann", "agent", "s")
+ANNS = ThreadKey("t", "ann", "clerk", "s")
 # Like a turn that is there, but that they have ended: the newest and the oldest failed.
 ENDED = f"""
-    INSERT INTO turns
+    INSERT INTO turns (
+        turn_id, thread_id, session_id, tenant, queue_order, phase, pause, body, queued_seq, session_seq, created_us,
+        updated_us, agent, owner
+    )
     SELECT 't-' || n, thread_id, session_id, tenant, queue_order,
         CASE WHEN n IN (1, {MANY}) THEN 'failed' ELSE 'completed' END,
-        pause, body, queued_seq, session_seq, created_us - n, updated_us
+        pause, body, queued_seq, session_seq, created_us - n, updated_us, agent, owner
     FROM turns, (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {MANY}) SELECT n FROM c) AS c
     WHERE turn_id = $1
 """
@@ -53,11 +58,30 @@ async def test_those_in_several_phases_come_in_one_order(played: Played, sql: Sq
     assert page == Page(())
 
 
+OTHERS = (
+    TurnFilter("t", user="+ann"),
+    TurnFilter("t", user="+ann", phases=("queued", "completed")),
+    TurnFilter("t", user="+ann", agent="clerk"),
+    TurnFilter("t", agent="clerk"),
+    TurnFilter("t", agent="clerk", shown="queued"),
+)
+
+
 @pytest.mark.usefixtures("queued")
-async def test_what_no_index_finds_is_looked_for_in_bounded_steps_and_found(played: Played, sql: Sql) -> None:
+async def test_one_users_and_one_agents_are_found_at_once_among_many_of_others(played: Played, sql: Sql) -> None:
     turn = await played.submit("two", ANNS)
     await sql("UPDATE turns SET created_us = 1 WHERE turn_id = $1", turn)
-    for wanted in (TurnFilter("t", user="+ann"), TurnFilter("t", user="+ann", phases=("queued", "completed"))):
+    for wanted in OTHERS:
+        page = await listed(played, wanted)
+        assert ([seen.status.turn_id for seen in page.items], page.next) == ([turn], None), wanted
+
+
+@pytest.mark.usefixtures("queued")
+async def test_what_older_code_wrote_is_looked_for_in_bounded_steps_and_found(played: Played, sql: Sql) -> None:
+    turn = await played.submit("two", ANNS)
+    await sql("UPDATE turns SET created_us = 1 WHERE turn_id = $1", turn)
+    await sql("UPDATE turns SET agent = NULL, owner = NULL")
+    for wanted in OTHERS:
         page = await listed(played, wanted)
         assert page.items == ()
         calls = 1
@@ -69,11 +93,20 @@ async def test_what_no_index_finds_is_looked_for_in_bounded_steps_and_found(play
 
 
 @pytest.mark.usefixtures("queued")
-async def test_a_session_s_turns_are_found_by_phase_too(played: Played) -> None:
-    wanted = TurnFilter("t", KEY.session_key, phases=("failed",))
-    page = await listed(played, wanted)
-    found = len(page.items)
-    while page.next is not None:
-        page = await listed(played, wanted, page.next)
-        found += len(page.items)
-    assert found == 2
+async def test_what_was_there_before_the_migration_is_found_at_once_after_it(
+    played: Played, driver: Driver, sql: Sql
+) -> None:
+    turn = await played.submit("two", ANNS)
+    await sql("UPDATE turns SET agent = NULL, owner = NULL")
+    await sql("UPDATE turns SET created_us = 1 WHERE turn_id = $1", turn)
+    [filling] = [one for step in migrations(driver.dialect) for one in step.sql.split(";") if "UPDATE turns" in one]
+    await sql(filling)
+    for wanted in OTHERS:
+        page = await listed(played, wanted)
+        assert ([seen.status.turn_id for seen in page.items], page.next) == ([turn], None), wanted
+
+
+@pytest.mark.usefixtures("queued")
+async def test_a_sessions_turns_are_found_by_phase_at_once_too(played: Played) -> None:
+    page = await listed(played, TurnFilter("t", KEY.session_key, phases=("failed",)))
+    assert (len(page.items), page.next) == (2, None)
