@@ -19,7 +19,7 @@ async def nobody(scope: object, receive: object, send: object) -> None:
 
 async def test_an_answer_is_sent_at_once_whoever_listened_on_the_socket() -> None:
     """Otherwise an answer in two writes waits for the reader's acknowledgement: 44 ms on a kept connection."""
-    http = connections(GatewaySettings(client=ClientSettings(journal_url="sqlite:journal.db")))
+    http = connections(GatewaySettings(client=ClientSettings(journal_url="sqlite:journal.db")), 10)
     config = uvicorn.Config(nobody, http=http)
     config.load()
     with (
