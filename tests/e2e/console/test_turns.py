@@ -97,7 +97,8 @@ async def test_what_a_thread_asks_is_answered_on_its_page_and_by_keys_only_where
     await page.keyboard.press("a")
     await expect(question).to_have_count(0)
     [answer] = await stage.entries(turn, "interaction.resolved")
-    assert (answer.payload.resolution, answer.payload.principal) == ("approve", "olga")
+    said = answer.payload.model_dump()
+    assert (said["resolution"], said["principal"]) == ("approve", "olga")
 
 
 async def test_only_a_run_that_finds_something_running_is_said_to_take_over(stage: Stage) -> None:
