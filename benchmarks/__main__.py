@@ -17,6 +17,7 @@ import structlog
 from benchmarks import (
     append,
     cancel,
+    console,
     crowd,
     freeze,
     history,
@@ -49,6 +50,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "streams": streams.run,
     "subscribers": subscribers.run,
     "http": over_http.run,
+    "console": console.run,
 }
 # They take hours, so they are measured only when they are named.
 LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run}

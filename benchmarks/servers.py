@@ -48,7 +48,7 @@ class Asking:
 
     async def ask(self, method: str, path: str, body: bytes = b"", more: str = "") -> bytes:
         """The body of the answer, which must be one of success; `more` are header lines, each with its end."""
-        head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\n{more}Content-Length: {len(body)}\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{more}Content-Length: {len(body)}\r\n"
         self.writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         answer = await self.reader.readuntil(b"\r\n\r\n")
         length = next((line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:")), b":0")
@@ -59,7 +59,7 @@ class Asking:
 
     async def follow(self, path: str) -> None:
         """Begin to read a stream, and wait for its first event."""
-        self.writer.write(f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
+        self.writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         await self.reader.readuntil(b"\r\n\r\n")
         await self.event()
 
