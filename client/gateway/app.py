@@ -146,8 +146,9 @@ async def _malformed(request: Request, error: Exception) -> Response:
     """What was sent does not fit; it is said where and why, and not repeated, but for the beginning of a name."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()[:WRONG_SHOWN_MAX]
-    wrong = [{"where": [_short(part) for part in one["loc"]], "what": _short(one["msg"])} for one in found]
-    detail = "; ".join(f"{'.'.join(map(str, one['where']))}: {one['what']}" for one in wrong[:3])
+    said = [([_short(part) for part in one["loc"]], _short(one["msg"])) for one in found]
+    wrong = [{"where": where, "what": what} for where, what in said]
+    detail = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in said[:3])
     return _answer(request, Problem(422, "malformed", detail, {"errors": wrong}))
 
 
