@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
+from tests.forked import Forked, exit_code
 from turnwright.worker.child import Child
 
 DEADLINE_S = 100
@@ -28,11 +29,11 @@ class Given(TypedDict, total=False):
 class Worker:
     """Made by a `World`; it never outlives the test."""
 
-    def __init__(self, name: str, command: list[str], environment: Mapping[str, str], log_file: Path) -> None:
+    def __init__(self, name: str, child: Child | Forked, log_file: Path) -> None:
         self.name = name
         self._log_file = log_file
         self._fault_file = log_file.with_suffix(".fault")
-        self._child = Child(command, env=environment, log_file=log_file)
+        self._child = child
 
     @property
     def pid(self) -> int:
@@ -95,6 +96,8 @@ class Worker:
 
     @property
     def is_frozen(self) -> bool:
+        if isinstance(self._child, Forked):
+            return self._child.is_stopped
         return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
 
     async def until_ended(self) -> int:
@@ -102,6 +105,6 @@ class Worker:
         async with asyncio.timeout(DEADLINE_S):
             while self.is_running:
                 await asyncio.sleep(POLL_S)
-        code = self._child._process.returncode
+        code = exit_code(self._child)
         assert code is not None
         return code

@@ -29,12 +29,14 @@ from tests.faults.harness.scripts import Step, task
 from tests.faults.harness.transcript import Transcript, transcript_of
 from tests.faults.harness.verify import assert_whole
 from tests.faults.harness.worker import DEADLINE_S, Given, Worker
+from tests.forked import start
 from turnwright.client import Client, ClientSettings, Session, Thread, Turn, TurnView
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.worker.child import Child
 from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.ids import turn_workflow_id
 from turnwright.workflows.waking import Waker
@@ -139,8 +141,12 @@ class World:
         environment = self.environment(name, given) | dict(surroundings)
         if build is not None:
             environment["PYTHONPATH"] = os.pathsep.join((str(build), PYTHONPATH))
-        command = [sys.executable, "-m", module, "worker", "--agents", AGENTS]
-        worker = Worker(name, command, environment, self._folder / f"{name}.log")
+        arguments, log_file = ["worker", "--agents", AGENTS], self._folder / f"{name}.log"
+        if surroundings or build is not None:
+            child = Child([sys.executable, "-m", module, *arguments], env=environment, log_file=log_file)
+            worker = Worker(name, child, log_file)
+        else:
+            worker = Worker(name, start(module, arguments, environment, log_file), log_file)
         worker.arm(fault)
         self.workers.append(worker)
         return worker

@@ -4,18 +4,19 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.forked import Forked, exit_code, start
 from tests.integration.runtime.scripts import Step, task
 from turnwright.client.client import Client
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Entry
+from turnwright.worker.child import Child
 from turnwright.worker.temporal_server import TemporalServer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +29,7 @@ POLL_S = 0.05
 class WorkerUnderTest:
     """A worker process and its log."""
 
-    process: asyncio.subprocess.Process
+    process: Child | Forked
     log_file: Path
 
     @property
@@ -41,7 +42,7 @@ class WorkerUnderTest:
 
     async def until_said(self, event: str) -> dict[str, Any]:
         async def said() -> bool:
-            if self.process.returncode is not None:
+            if not self.process.is_running:
                 raise AssertionError(f"the worker ended: {self.log_file.read_text(encoding='utf-8')}")
             return bool(self.said(event))
 
@@ -49,16 +50,19 @@ class WorkerUnderTest:
         return self.said(event)[-1]
 
     def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+        os.kill(self.pid, number)
 
     async def ended(self) -> int:
-        async with asyncio.timeout(DEADLINE_S):
-            return await self.process.wait()
+        async def over() -> bool:
+            return not self.process.is_running
 
-    async def kill(self) -> None:
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.process.wait()
+        await until(over)
+        code = exit_code(self.process)
+        assert code is not None
+        return code
+
+    def kill(self) -> None:
+        self.process.kill()
 
 
 @dataclass
@@ -99,16 +103,10 @@ class Stack:
             "stall_s": 1,
         } | settings
         env = os.environ | {f"TURNWRIGHT_{name.upper()}": str(value) for name, value in told.items()}
-        with log_file.open("wb") as log:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "turnwright.worker.main", "worker", "--label", log_file.stem),
-                cwd=ROOT,
-                env=env,
-                stderr=log,
-            )
-        worker = WorkerUnderTest(process, log_file)
+        arguments = ["worker", "--label", log_file.stem]
+        worker = WorkerUnderTest(start("turnwright.worker.main", arguments, env, log_file), log_file)
         self.workers.append(worker)
-        self.exits.push_async_callback(worker.kill)
+        self.exits.callback(worker.kill)
         return worker
 
     async def ready_worker(self, **settings: object) -> WorkerUnderTest:
