@@ -42,7 +42,8 @@ async def journal_id(journal_url: str) -> str:
 
 async def test_workers_of_two_journals_on_one_temporal_get_no_task_of_the_other(first: Stack) -> None:
     second = await with_queue(first, f"sqlite:///{first.folder}/second.db", None)
-    workers = [await stack.ready_worker() for stack in (first, second)]
+    # Nobody sweeps up within the test what went astray.
+    workers = [await stack.ready_worker(stall_s=60) for stack in (first, second)]
     turns = [await stack.submit(say(f"{n}")) for stack in (first, second) for n in range(4)]
     assert [(await turn.result(timeout_s=30)).text for turn in turns] == ["0", "1", "2", "3"] * 2
     ready = [worker.said("worker_ready")[0] for worker in workers]
