@@ -14,7 +14,9 @@ from urllib.parse import quote
 
 import pytest
 import structlog
+from xdist.remote import Producer
 
+from tests.schedule import Pieces
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 
@@ -29,12 +31,19 @@ SLOW_UNTIL = "SLOW_TESTS_UNTIL"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts processes by the dozen, and what is played once more on the second store."""
+    """Mark what starts processes by the dozen, and what is played once more on the second store; it comes last."""
     for item in items:
         place = item.nodeid
         second = place.startswith(SLOW_ON_POSTGRES) and "[postgres" in place
         if second or place.startswith(SLOW_FOLDERS):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Pieces | None:
+    """How several processes share the tests."""
+    return Pieces(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
