@@ -129,6 +129,10 @@ class Backend(Protocol):
         """A page of the entries of all of a session's threads, by position."""
         ...
 
+    async def blob(self, key: SessionKey, sha256: str) -> bytes | None:
+        """The bytes of one of a session's media."""
+        ...
+
     async def thread(self, key: ThreadKey) -> ThreadSeen | None:
         """A thread as it is now."""
         ...

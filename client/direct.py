@@ -156,6 +156,10 @@ class Direct:
         """A page of the entries of all of a session's threads."""
         return await self.journal.timeline(key, after_position, limit)
 
+    async def blob(self, key: SessionKey, sha256: str) -> bytes | None:
+        """The bytes of one of a session's media."""
+        return await self.journal.blob(key, sha256)
+
     async def thread(self, key: ThreadKey) -> ThreadSeen | None:
         """A thread as it is now."""
         return await store_admin.see_thread(self.journal, key)

@@ -180,6 +180,17 @@ class Session(Hooked):
             await self.status()
         return page
 
+    async def blob(self, sha256: str) -> bytes:
+        """The bytes of media that a message or a result of the session refers to by its `blob`.
+
+        Raises:
+            NotFound: the session has none of that name, or what it belonged to was erased.
+        """
+        found = await self._access.backend.blob(self.key, sha256)
+        if found is None:
+            raise NotFound("blob", f"{sha256} in this session", self.key)
+        return found
+
     async def follow(self, after_position: int = 0) -> AsyncIterator[Located]:
         """Everything that happens in the session, for ever, without a gap or a repetition.
 

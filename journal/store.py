@@ -36,6 +36,7 @@ from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
     Located,
     busy_threads,
+    find_blob,
     read_blobs,
     read_heads,
     read_session,
@@ -203,6 +204,10 @@ class Journal:
     async def blobs(self, key: SessionKey, wanted: Collection[str]) -> dict[str, bytes]:
         """The bytes of media stored with a session, by their SHA-256."""
         return {} if not wanted else await self.driver.read(lambda: read_blobs(key, wanted))
+
+    async def blob(self, key: SessionKey, sha256: str) -> bytes | None:
+        """The bytes of one of a session's media; None: it has none of that SHA-256."""
+        return await self.driver.read(lambda: find_blob(key, sha256))
 
     async def checkpoint(self, key: ThreadKey, state: AgentState) -> bool:
         """Keep the state as a checkpoint, if enough was written since the last."""

@@ -1,8 +1,10 @@
-"""`turnwright journal tail|show|state|erase`: what happened, entry by entry, and what the agent knew."""
+"""`turnwright journal tail|show|state|blob|erase`: what happened, entry by entry, and what the agent knew."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +34,8 @@ from turnwright.journal.transact.reading import Located
 
 AfterPosition = Annotated[int | None, typer.Option("--after", min=0, help="Begin behind this position.")]
 AfterSeq = Annotated[int, typer.Option("--after", min=0, help="Begin behind this entry.")]
+Blob = Annotated[str, typer.Argument(metavar="BLOB", help="Its SHA-256, as it stands in the entry.")]
+To = Annotated[Path, typer.Option("--to", dir_okay=False, help="The file; what it holds is replaced.")]
 Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in its thread.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens next, until interrupted.")]
 
@@ -44,7 +48,7 @@ class JournalCommands:
 
     def add_to(self, app: typer.Typer) -> None:
         """Add them to a group."""
-        for command in (self.tail, self.show, self.state, self.erase):
+        for command in (self.tail, self.show, self.state, self.blob, self.erase):
             app.command(command.__name__)(command)
 
     def tail(
@@ -116,6 +120,16 @@ class JournalCommands:
                 screen.json(state.model_dump(mode="json"))
             else:
                 show_state(state, screen)
+
+        self._runner.run(run, as_json=as_json)
+
+    def blob(self, session: SessionName, blob: Blob, *, to: To, user: User = None, as_json: Json = False) -> None:
+        """Write the bytes of a picture or file that an entry names by its `blob` to a file."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            read = await client.session(user, session).blob(blob)
+            await asyncio.to_thread(to.write_bytes, read)
+            screen.show({"file": str(to), "bytes": len(read)}, f"{len(read):,} bytes are in {to}")
 
         self._runner.run(run, as_json=as_json)
 

@@ -35,7 +35,7 @@ export class Problem extends Error {
 }
 
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Params */
-/** @typedef {{params?: Params, body?: any, requestId?: string, waitMs?: number}} Given */
+/** @typedef {{params?: Params, body?: any, requestId?: string, waitMs?: number, as?: "bytes"}} Given */
 
 /**
  * A path of which each part is a value. One of dots only would be taken for "this folder" or "the one above", so it gets a
@@ -83,10 +83,11 @@ export function credentials() {
  * @param {string} where
  * @param {Params} [params]
  * @param {number} [waitMs] for how long at most
+ * @param {"bytes"} [as] what there is to see, if it is no JSON
  * @returns {Promise<any>}
  */
-export function look(where, params, waitMs) {
-  return ask("GET", where, { params, waitMs });
+export function look(where, params, waitMs, as) {
+  return ask("GET", where, { params, waitMs, as });
 }
 
 /**
@@ -116,7 +117,7 @@ async function ask(method, where, given) {
   for (let tried = 1; ; tried += 1) {
     const answer = await sent(method, where, given);
     const busy = answer.status === 429 || answer.status === 503;
-    if (!busy || tried >= WAITS_MAX) return taken(answer);
+    if (!busy || tried >= WAITS_MAX) return taken(answer, given.as);
     const seconds = Number(answer.headers.get("Retry-After")) || 1;
     await new Promise((done) => setTimeout(done, Math.min(seconds, 5) * 1000));
   }
@@ -152,11 +153,14 @@ function unreachable() {
   return new Problem(0, "unreachable", "the gateway does not answer");
 }
 
-/** @param {Response} answer */
-async function taken(answer) {
+/**
+ * @param {Response} answer
+ * @param {"bytes"} [as]
+ */
+async function taken(answer, as) {
   if (!answer.ok) throw await problemOf(answer);
   if (answer.status === 204) return null;
-  return answer.json().catch(() => {
+  return (as ? answer.arrayBuffer() : answer.json()).catch(() => {
     throw unreachable(); // it broke off in the middle
   });
 }

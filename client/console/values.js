@@ -5,6 +5,7 @@
  */
 
 import { button, h } from "./dom.js";
+import { mediaOf } from "./media.js";
 
 const LONG_CHARACTERS = 1200;
 const FIELDS_MAX = 40;
@@ -63,7 +64,7 @@ export function blocksOf(blocks) {
       case "tool_call":
         return h("p", { class: "faint" }, "calls ", h("code", {}, block.name));
       case "media":
-        return h("p", { class: "faint" }, `${block.mime}: ${block.url ?? `blob ${(block.blob ?? "").slice(0, 12)}`}`);
+        return mediaOf(block);
       default:
         return textOf(JSON.stringify(block, null, 2), "code");
     }

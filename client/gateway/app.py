@@ -21,20 +21,21 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from turnwright.client.command_routes import PREFIX
-from turnwright.client.gateway import commands, console, drafts, events, keys, reads, system, webhooks
+from turnwright.client.gateway import commands, console, drafts, events, health, keys, reads, system, webhooks
 from turnwright.client.gateway.agui import routes as agui
 from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.connections import Room
 from turnwright.client.gateway.credentials import ApiKeys, Credentials, Doorkeeper, Jwts
 from turnwright.client.gateway.deliverer import Deliverer
-from turnwright.client.gateway.described import PROBLEMS, Described
+from turnwright.client.gateway.described import PROBLEMS, Described, operation_named
 from turnwright.client.gateway.desk import Desk
 from turnwright.client.gateway.edge import REQUEST_ID, Edge
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.problems import GatewayError, Problem, answer_of, problem_of
+from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.opening import open_journal
@@ -98,7 +99,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
 @cache
 def _routes() -> list[BaseRoute]:
     """All paths. They are made once: their models and signatures take longer than everything else of an application."""
-    together = APIRouter()
+    together = APIRouter(generate_unique_id_function=operation_named)
     for routes in (
         commands.router(),
         reads.router,
@@ -110,7 +111,8 @@ def _routes() -> list[BaseRoute]:
         agui.router,
     ):
         together.include_router(routes, prefix=PREFIX, responses=PROBLEMS)
-    together.include_router(console.router)
+    for apart in (health.router, console.router):
+        together.include_router(apart)
     return together.routes
 
 
@@ -123,7 +125,7 @@ async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:
         kinds += (Jwts(settings.jwt),)
     everybody = Caller(said.tenant, Grant(name=said.principal, role="admin")) if settings.open else None
     limits = Limits(settings.requests_per_s, settings.requests_at_once, settings.streams_max)
-    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal), leaving)
+    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal), leaving, Pulse(journal))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -29,7 +29,7 @@ MEDIA_TYPES: Mapping[str, str] = {
 }
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
-        "default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        "default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
         "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     ),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from turnwright.client.gateway.problems import MEDIA_TYPE
 
@@ -52,6 +53,11 @@ BEARER: Mapping[str, Any] = {
 }
 
 
+def operation_named(route: APIRoute) -> str:
+    """What a client that is made of the description calls the route: `see_turn` is `SeeTurn`."""
+    return "".join(word.capitalize() for word in route.name.split("_"))
+
+
 class Described(FastAPI):
     """An application whose description is whole."""
 
@@ -63,5 +69,17 @@ class Described(FastAPI):
             components.setdefault("schemas", {})["Problem"] = PROBLEM
             components["securitySchemes"] = {"bearer": BEARER}
             said["security"] = [{"bearer": []}]
+            for methods in said["paths"].values():
+                for operation in methods.values():
+                    _summed_up(operation)
             self.openapi_schema = said
         return self.openapi_schema
+
+
+def _summed_up(operation: dict[str, Any]) -> None:
+    """The first line of what is written at a route is its summary, the rest its description."""
+    if (text := operation.pop("description", None)) is None:
+        return
+    operation["summary"], _, more = text.partition("\n")
+    if more.strip():
+        operation["description"] = more.strip()

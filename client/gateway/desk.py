@@ -18,6 +18,7 @@ from turnwright.client.gateway.credentials import Doorkeeper
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
+from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.on_the_wire import from_path
 from turnwright.client.wakes import Wakes
@@ -36,6 +37,7 @@ class Desk:
     limits: Limits
     feeds: Feeds
     leaving: Leaving
+    pulse: Pulse
 
     async def has_session(self, key: SessionKey) -> bool:
         """Whether there is such a session, and it is not deleted."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, TypeVar
 
 from fastapi import Path, Query
+from fastapi.responses import Response
 from pydantic import BaseModel
 
 from turnwright.client.errors import NotFound
@@ -52,6 +53,15 @@ EntryLimit = Annotated[int, Query(ge=1, le=1_000, description="How many at most.
 AfterNumber = Annotated[int, Query(ge=0, le=2**53, description="Go on behind this number.")]
 Name = Annotated[str, Query(max_length=200)]
 SessionName = Annotated[str | None, Query(description="Only this session of the user.", max_length=200)]
+
+
+class Download(Response):
+    """Bytes that somebody else made: no browser takes them for a page, or shows them by itself."""
+
+    media_type = "application/octet-stream"
+
+    def __init__(self, content: bytes, status_code: int = 200) -> None:
+        super().__init__(content, status_code, headers={"Content-Disposition": "attachment"})
 
 
 class Me(BaseModel):
@@ -124,6 +134,14 @@ async def read_timeline(
 ) -> list[Located]:
     """A page of everything that happened in the session, by position; an empty one is the end."""
     return await Session(desk.access(caller), key).history(after, limit)
+
+
+@router.get("/sessions/{session}/blobs/{blob}", tags=["sessions"], response_class=Download)
+async def read_blob(
+    caller: WhoAsks, desk: AtDesk, key: AskedSession, blob: Annotated[str, Path(description="Its SHA-256.")]
+) -> Download:
+    """The bytes of a picture, sound or file that a message or a result of the session names by its `blob`."""
+    return Download(await Session(desk.access(caller), key).blob(from_path(blob)))
 
 
 @router.get("/sessions/{session}/threads/{agent}/{thread}", tags=["threads"])

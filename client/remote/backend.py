@@ -192,6 +192,10 @@ class Remote:
         params = dict(_owner(key)) | {"after": after_position, "limit": limit}
         return await self._find(list[Located], path_of(SESSION, key) + "/timeline", params) or []
 
+    async def blob(self, key: SessionKey, sha256: str) -> bytes | None:
+        """The bytes of one of a session's media."""
+        return await self._http.get(path_of(SESSION + "/blobs/{blob}", key, blob=sha256), _owner(key))
+
     async def thread(self, key: ThreadKey) -> ThreadSeen | None:
         """A thread as it is now."""
         return await self._find(ThreadSeen, path_of(THREAD, key), _owner(key))

@@ -117,14 +117,20 @@ def read_blobs(key: SessionKey, wanted: Collection[str]) -> Script[dict[str, byt
     Raises:
         StoreCorrupt: one is missing.
     """
-    session_id = yield from find_session_id(key)
     found: dict[str, bytes] = {}
     for sha in sorted(wanted):
-        row = None if session_id is None else (yield from first("find_blob", session_id, sha))
-        if row is None:
+        body = yield from find_blob(key, sha)
+        if body is None:
             raise StoreCorrupt(f"blob {sha} of session {key.canonical} is missing")
-        found[sha] = bytes(row[0])
+        found[sha] = body
     return found
+
+
+def find_blob(key: SessionKey, sha256: str) -> Script[bytes | None]:
+    """The bytes of one of a session's media; None: it has none of that SHA-256."""
+    session_id = yield from find_session_id(key)
+    row = None if session_id is None else (yield from first("find_blob", session_id, sha256))
+    return None if row is None else bytes(row[0])
 
 
 def missing_blobs(session_id: int, wanted: Collection[str]) -> Script[set[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from urllib.parse import urlencode
 
 import pytest
@@ -14,6 +15,9 @@ from turnwright.journal.messages import Text
 
 EVIL = '<img src=x onerror="window.owned=1"><script>window.owned=1</script><b>bold</b>'
 TURNS = 130
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGNwaPgPRAwQCgAt9gb9K5p4SgAAAABJRU5ErkJggg=="
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -132,6 +136,21 @@ async def test_what_a_model_says_is_seen_while_it_speaks_and_once_when_it_has_en
     await stage.hands.answer(turn, "Let me look. It is booked.")
     await expect(conversation.locator(".draft")).to_have_count(0)
     await expect(conversation.get_by_text("Let me look. It is booked.")).to_have_count(1)
+
+
+async def test_a_picture_is_shown_and_what_could_hold_a_script_is_not(stage: Stage) -> None:
+    drawn, written = await stage.submit("Draw"), await stage.submit("Write", thread="side")
+    await stage.hands.draw(drawn, PICTURE)
+    await stage.hands.draw(written, EVIL.encode(), "image/svg+xml")
+    page = await stage.page(address_of(drawn))
+    conversation = page.get_by_label("Conversation", exact=True)
+    await expect(conversation.locator("img")).to_have_js_property("naturalWidth", 2)
+    await page.goto(f"{stage.url}/console/#/{address_of(written)}")
+    await expect(conversation.locator("figure")).to_contain_text("image/svg+xml")
+    await expect(conversation.locator("img")).to_have_count(0)
+    async with page.expect_download() as saving:
+        await conversation.get_by_role("button", name="Save").click()
+    assert (await (await saving.value).path()).read_bytes() == EVIL.encode()
 
 
 async def test_a_pause_is_seen_with_who_set_it_and_why_and_lifted(stage: Stage) -> None:

@@ -1,6 +1,8 @@
 """A worker's hands without Temporal: claims and testimony, straight to the journal."""
 
+import hashlib
 import itertools
+from collections.abc import Mapping
 
 from turnwright.client import Turn
 from turnwright.journal.agents import AgentDefinition, ToolSpec
@@ -19,7 +21,7 @@ from turnwright.journal.commands import (
     StartTool,
 )
 from turnwright.journal.entries.operation import FailureClass
-from turnwright.journal.messages import Block, Text, ToolCall, Usage
+from turnwright.journal.messages import Block, Media, Text, ToolCall, Usage
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome
@@ -54,7 +56,9 @@ class Hands:
         nonce = f"n{next(self._numbers)}"
         await self._do(turn, RequestModel(turn_id=turn.id, epoch=epoch, step=step, nonce=nonce, presence=self.presence))
 
-    async def answer(self, turn: Turn, *said: str | Block, step: int = 1) -> None:
+    async def answer(
+        self, turn: Turn, *said: str | Block, step: int = 1, blobs: Mapping[str, bytes] | None = None
+    ) -> None:
         """The model answers, by the attempt that runs."""
         blocks = tuple(Text(text=block) if isinstance(block, str) else block for block in said)
         usage = Usage(requests=1, input_tokens=5, output_tokens=5)
@@ -65,6 +69,7 @@ class Hands:
             ordinal=await self._ordinal(turn),
             blocks=blocks,
             usage=usage,
+            blobs=blobs or {},
             tools={TOOL.name: CallSpec(effect="once", reconcilable=self.tool.reconcilable)},
         )
         await self._do(turn, command)
@@ -73,6 +78,13 @@ class Hands:
         """The whole of a turn of one step."""
         await self.ask_model(turn)
         await self.answer(turn, text)
+
+    async def draw(self, turn: Turn, picture: bytes, mime: str = "image/png") -> str:
+        """The whole of a turn that answers with a picture; the name of its bytes."""
+        name = hashlib.sha256(picture).hexdigest()
+        await self.ask_model(turn)
+        await self.answer(turn, "Here it is:", Media(mime=mime, blob=name), blobs={name: picture})
+        return name
 
     async def answer_with_call(self, turn: Turn, step: int = 1, arguments: dict[str, object] | None = None) -> None:
         """The running attempt's answer is a call of the tool, so that more is to come."""

@@ -186,6 +186,7 @@ async def _administered(do: Played, session: Session, thread: Thread) -> None:
     await do(thread, "erase", 1)
     await do(session, "erase", 1)
     await do(session, "threads", limit=1)
+    await do(session, "blob", "0" * 64)
     await do(session, "follow")
 
 
@@ -242,6 +243,7 @@ async def test_what_is_read_is_equal_whether_there_is_a_gateway_between_or_not(
     await session.set_budget(Budget(tokens=1_000))
     turn = await session.submit("one", agent=AGENT)
     await session.submit("two", agent=AGENT)
+    await asking.draw(await session.submit("draw", agent=AGENT, thread="side"), b"\x89PNG")
     await asking.want_tool(turn)
     await turn.create_webhook(URL, after=NOT_YET)
     looks = [await seen(client, turn) for client in both]
@@ -254,7 +256,11 @@ async def seen(client: Client, of: Turn) -> dict[str, object]:
     turn = await client.turn(of.id)
     session = client.session("ann", "s")
     thread = session.thread(AGENT)
+    [picture] = [
+        block for block in (await session.thread(AGENT, "side").state()).context[-1].blocks if block.type == "media"
+    ]
     return {
+        "blob": await session.blob(str(picture.blob)),
         "turn": (turn.key, turn.id),
         "status": await turn.status(),
         "why": (await turn.why()).code,

@@ -5,12 +5,13 @@ import json
 import signal
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import typer
 
 from tests.integration.client.hands import AGENT, Hands
-from tests.integration.client.terminal import Run, invoke, lines
+from tests.integration.client.terminal import Run, invoke, lines, refused
 from turnwright.client import Client, ClientSettings, Session
 from turnwright.client.cli import group, register
 from turnwright.journal.driver import Driver
@@ -41,6 +42,18 @@ async def test_a_turn_is_submitted_followed_and_ends_with_its_answer_alone_on_st
     assert [line["entry"]["type"] for line in followed[1:-1]] == [e.type async for e in turn.events()]
     assert followed[-1]["turn"]["status"] == "completed"
     assert followed[-1]["answer"]["blocks"] == [{"type": "text", "text": "the 8:15"}]
+
+
+async def test_what_an_agent_drew_is_written_to_a_file(
+    run: Run, session: Session, hands: Hands, tmp_path: Path
+) -> None:
+    name = await hands.draw(await session.submit("draw", agent=AGENT), b"\x89PNG\r\n")
+    file = tmp_path / "picture.png"
+    written = await run("journal", "blob", "s", name, "-u", "ann", "--to", str(file), "--json")
+    assert (lines(written), file.read_bytes()) == ([{"file": str(file), "bytes": 6}], b"\x89PNG\r\n")
+    assert "there is no blob none" in refused(await run("journal", "blob", "s", "none", "-u", "ann", "--to", str(file)))
+    away = str(tmp_path / "none" / "picture.png")
+    assert "No such file" in refused(await run("journal", "blob", "s", name, "-u", "ann", "--to", away), 3)
 
 
 async def test_lists_and_looks_show_the_same_to_people_and_to_programs(

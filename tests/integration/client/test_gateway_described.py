@@ -66,7 +66,7 @@ async def test_no_request_is_answered_by_what_is_not_described(
 async def some_of_everything(ask: httpx2.AsyncClient, client: Client, hands: Hands, asking: Hands) -> Ids:
     """Ids that are known, by the names they have in paths: two sessions, a turn in each phase, questions."""
     turns = [(await submitted(ask, session))["turn_id"] for session in ("s", "other", "s")]
-    await hands.finish(await client.turn(turns[0]))
+    blob = await hands.draw(await client.turn(turns[0]), b"a picture")
     await asking.want_tool(await client.turn(turns[1]))
     entries = (await ask.get(f"/turns/{turns[0]}/entries")).json()["entries"]
     questions = (await ask.get("/interactions")).json()["items"]
@@ -74,6 +74,7 @@ async def some_of_everything(ask: httpx2.AsyncClient, client: Client, hands: Han
     made = await ask.post("/keys", json={"name": "another"})
     return {
         "session": ["s", "other"],
+        "blob": [blob],
         "agent": [AGENT],
         "thread": ["main"],
         "turn": turns,

@@ -26,7 +26,7 @@ from turnwright.journal.driver import Driver
 SECRET = "the secret of ann"
 NOT_YET = 10**9  # where the session ends, so a webhook that begins there posts nothing
 # The same for everybody, and nobody's data.
-NOBODYS = frozenset({"/v1/openapi.json", "/console", "/console/{name:path}"})
+NOBODYS = frozenset({"/livez", "/readyz", "/v1/openapi.json", "/console", "/console/{name:path}"})
 # Everybody may have a session of that name.
 MAKES_OWN = ("PUT", "/v1/sessions/{session}")
 REFUSED = frozenset({403, 404, 422})
@@ -75,6 +75,8 @@ async def first_event(answer: httpx2.Response) -> str:
 
 async def made_by(ann: httpx2.AsyncClient, client: Client, asking: Hands) -> dict[str, str]:
     """Something of ann's for whatever a path may name: a turn that asks for an approval, webhooks, a key."""
+    drawn = await client.turn((await submitted(ann, input=SECRET))["turn_id"])
+    blob = await asking.draw(drawn, SECRET.encode())
     turn = await client.turn((await submitted(ann, input=SECRET))["turn_id"])
     await asking.want_tool(turn)
     hook = {"url": "https://shop.example.com/hook", "after": NOT_YET}
@@ -83,6 +85,7 @@ async def made_by(ann: httpx2.AsyncClient, client: Client, asking: Hands) -> dic
     question = (await ann.get("/interactions")).json()["items"][0]["interaction_id"]
     key = (await ann.get("/keys")).json()["items"][0]["key_id"]
     named = {"session": "s", "agent": AGENT, "thread": "main", "turn": turn.id, "entry": entry}
+    named["blob"] = blob
     return named | {"interaction": question, "webhook": webhook, "api_key": key}
 
 
@@ -126,6 +129,7 @@ async def test_what_strangers_are_refused_is_what_its_owner_is_told(
     assert {route: status for route, (status, _) in answers.items() if status != httpx2.codes.OK} == {}
     telling = {path for (_, path), (_, said) in answers.items() if SECRET in said}
     assert {"/v1/turns/{turn}/report", "/v1/turns/{turn}/entries/{entry}", "/v1/sessions/{session}/timeline"} <= telling
+    assert "/v1/sessions/{session}/blobs/{blob}" in telling
     lists = {"turns": "turn", "turns-named": "turn", "interactions": "interaction", "keys": "api_key"}
     for path, name in lists.items():
         assert named[name] in answers["GET", f"/v1/{path}"][1]
