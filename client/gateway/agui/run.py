@@ -29,6 +29,7 @@ from turnwright.journal.commands import Receipt, Reconcile, Steer
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, checked_request_id
 
+RESUMED_MAX = 100
 # The question is settled, or its turn has moved on: the run is told so, and goes on with what is so now.
 MOOT = frozenset({"already_answered", "expired", "not_open", "not_unknown", "unknown_interaction", "wrong_phase"})
 
@@ -58,6 +59,7 @@ async def begin(access: Access, caller: Caller, key: ThreadKey, asked: RunAgentI
         InvalidInput: there is no message of the person, or it is empty.
         CommandRejected: the turn cannot be queued, or an answer is not taken.
         BadAnswer: what it resumes with does not fit what was asked.
+        Forbidden: an answer is not this caller's to give; none of the others is taken then.
         NotFound: it resumes nothing that was asked on this thread.
     """
     checked_request_id(asked.run_id)
@@ -74,6 +76,8 @@ async def begin(access: Access, caller: Caller, key: ThreadKey, asked: RunAgentI
 async def _resume(
     access: Access, caller: Caller, key: ThreadKey, asked: RunAgentInput, entries: list[ResumeEntry]
 ) -> Run:
+    if len(entries) > RESUMED_MAX:
+        raise InvalidInput(f"a run is resumed with {RESUMED_MAX} answers at most, and not with {len(entries):,}")
     head = (await Thread(access, key).status()).seq
     ignored: list[Mapping[str, Any]] = []
     decided: list[tuple[Question, Decision]] = []
@@ -81,15 +85,18 @@ async def _resume(
         question = await access.backend.interaction(entry.interrupt_id)
         if question is None or question.key != key:
             ignored.append(_ignored(entry.interrupt_id, "unknown_interaction", "this thread was never asked it"))
-        else:
-            decided.append((question, decision(question, entry)))
+            continue
+        chosen = decision(question, entry)
+        if isinstance(chosen, Settlement):
+            caller.needs(NEEDED_ROLE[Reconcile])
+        decided.append((question, chosen))
     if not decided:
         raise NotFound("question", entries[0].interrupt_id)
     turn = Turn(access, key, decided[0][0].turn_id)
     receipts = await _steer(access, turn, History(access.backend, key, turn.id, head), asked)
     for question, chosen in decided:
         request_id = _request_id(asked.run_id, question.interaction_id)
-        receipt = await _carry_out(Turn(access, key, question.turn_id), caller, question, chosen, request_id)
+        receipt = await _carry_out(Turn(access, key, question.turn_id), question, chosen, request_id)
         if receipt.status != "rejected":
             receipts.append(receipt)
         elif receipt.code in MOOT:
@@ -118,14 +125,13 @@ async def _steer(access: Access, turn: Turn, history: History, asked: RunAgentIn
     return [] if receipt.status == "rejected" else [receipt]
 
 
-async def _carry_out(turn: Turn, caller: Caller, question: Question, chosen: Decision, request_id: str) -> Receipt:
+async def _carry_out(turn: Turn, question: Question, chosen: Decision, request_id: str) -> Receipt:
     match chosen:
         case Response():
             return await turn.respond(
                 question.interaction_id, chosen.resolution, chosen.answer, request_id=request_id, check=False
             )
         case Settlement():
-            caller.needs(NEEDED_ROLE[Reconcile])
             return await turn.reconcile(
                 chosen.call_id, chosen.outcome, chosen.output, reason=chosen.reason, request_id=request_id, check=False
             )

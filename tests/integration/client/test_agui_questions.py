@@ -27,6 +27,7 @@ from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.client.hands import AGENT, TOOL, Hands
 from tests.integration.client.test_gateway_commands import assert_problem, token
 from turnwright.client import Client, Turn
+from turnwright.client.gateway.agui.run import RESUMED_MAX
 from turnwright.journal.commands import Ask
 from turnwright.journal.driver import Driver
 from turnwright.journal.messages import ToolCall
@@ -232,7 +233,10 @@ async def test_what_became_of_a_call_is_said_by_who_may_say_it(
     known = {"outcome": "succeeded", "output": "paid", "reason": "it is in the ledger"}
     given = run_input("r-2", resume=[entry_of(first, payload=known)])
     async with http(url, await token(driver, "caller")) as caller:
-        assert_problem(await caller.post(PATH, json=given), 403, "forbidden")
+        assert_problem(await caller.post(PATH, json=given | {"messages": [said("and now?", "m-9")]}), 403, "forbidden")
+    assert (await turn.report()).steered == ()
+    many = run_input("r-2", resume=[entry_of(first, payload=known)] * (RESUMED_MAX + 1))
+    assert_problem(await ask.post(PATH, json=many), 400, "invalid_input")
     async with started(ask, given) as events:
         await hands.claim(turn)
         await hands.ask_model(turn, 2)
