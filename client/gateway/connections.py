@@ -92,6 +92,11 @@ class Connection(H11Protocol):
             return Owed.REST
         return Owed.HEAD if self.timeout_keep_alive_task is None else None
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is no request on it: none yet, or none since the last was answered."""
+        return self.owes() is Owed.HEAD or self.timeout_keep_alive_task is not None
+
     def hurry(self) -> None:
         """The server leaves: who takes nothing holds it up no longer."""
         self.patience_s = {**self.patience_s, Owed.ROOM: HURRY_S}
@@ -133,8 +138,8 @@ class Connection(H11Protocol):
             self._looking = self.loop.call_later(LOOK_S, self._look)
 
     def _make_room(self) -> None:
-        silent = [one for one in self.connections if isinstance(one, Connection) and one.owes() is Owed.HEAD]
-        longest = max(silent, key=lambda one: one.waited_s)
+        silent = [one for one in self.connections if isinstance(one, Connection) and one.is_silent]
+        longest = max(silent, key=lambda one: one.waited_s, default=self)
         if longest is not self:
             longest.transport.abort()
 
