@@ -88,8 +88,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         expose_headers=[REQUEST_ID, "Retry-After"],
     )
     app.add_middleware(Edge, bodies=Bodies(settings.body_bytes_max, settings.body_timeout_s))
-    for kind in (TurnwrightError, Exception):
-        app.add_exception_handler(kind, _failed)
+    app.add_exception_handler(TurnwrightError, _failed)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.state.leaving, app.state.unopened = Leaving(), None

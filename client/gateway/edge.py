@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnwright.client.gateway.bodies import Bodies
+from turnwright.client.gateway.problems import answer_of, problem_of
 from turnwright.journal.errors import StoreUnavailable
 
 REQUEST_ID = "X-Request-Id"
@@ -57,9 +58,11 @@ class Edge:
             try:
                 await self._app(scope, bounded, answer.send)
             except Exception as error:
-                if not answer.is_started():
-                    raise
-                _say_broken(error)
+                if answer.is_started():
+                    _say_broken(error)
+                    return
+                log.exception("request_failed", path=scope["path"])
+                await answer_of(problem_of(error), request_id)(scope, receive, answer.send)
             finally:
                 answer.log(scope)
 

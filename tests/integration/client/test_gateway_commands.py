@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote
 
@@ -10,9 +11,11 @@ import httpx2
 import pytest
 
 from tests.integration.client.asking import http
-from tests.integration.client.gateway_server import serving, settings_of
+from tests.integration.client.gateway_server import running, serving, settings_of
 from tests.integration.client.hands import AGENT, Hands
 from turnwright.client.command_routes import ROUTES
+from turnwright.client.gateway import serve
+from turnwright.client.gateway.serve import server_of
 from turnwright.journal.api_keys import Grant, Role
 from turnwright.journal.driver import Driver
 from turnwright.journal.store_keys import create_key
@@ -195,3 +198,33 @@ async def test_more_than_may_be_asked_is_refused_until_later(journal_url: str, d
         assert int(answers[-1].headers["retry-after"]) > 0
         async with http(url, await token(driver, "caller", user="ben")) as other:
             assert (await other.get("/me")).status_code == httpx2.codes.OK
+
+
+async def test_what_breaks_in_the_gateway_is_answered_and_marked_as_everything_else(
+    driver: Driver, journal_url: str
+) -> None:
+    server = server_of(settings_of(journal_url))
+    async with running(server) as url, http(url, await token(driver, "admin")) as ask:
+        assert (await ask.get("/me")).is_success
+
+        def broken(point: str) -> None:
+            raise ZeroDivisionError(point)
+
+        server.config.app.state.desk.journal.driver.hook = broken  # type: ignore[union-attr]
+        answer = await ask.get("/me", headers={"X-Request-Id": "mine"})
+        assert assert_problem(answer, 500, "internal")["request_id"] == "mine"
+        assert "ZeroDivision" not in answer.text
+        assert answer.headers["x-request-id"] == "mine"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_connections_that_were_answered_and_are_kept_make_room_as_silent_ones_do(
+    driver: Driver, journal_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "count_connections", lambda: 3)
+    async with serving(settings_of(journal_url)) as url, AsyncExitStack() as stack:
+        bearer = await token(driver, "admin")
+        for _ in range(6):
+            ask = await stack.enter_async_context(http(url, bearer))
+            assert (await ask.get("/me")).is_success
