@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -19,6 +19,7 @@ from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.pulse import Pulse
+from turnwright.client.gateway.readings import Readings
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.on_the_wire import from_path
 from turnwright.client.wakes import Wakes
@@ -38,6 +39,7 @@ class Desk:
     feeds: Feeds
     leaving: Leaving
     pulse: Pulse
+    readings: Readings = field(default_factory=Readings)
 
     async def has_session(self, key: SessionKey) -> bool:
         """Whether there is such a session, and it is not deleted."""

@@ -189,7 +189,9 @@ async def list_turns(  # noqa: PLR0913 - one for each filter
     wanted = TurnFilter(
         caller.tenant, key, _whose(caller, user, anonymous=anonymous), agent, thread, tuple(phase or PHASES), status
     )
-    return _listed(await desk.access(caller).backend.turns(wanted, after, limit), key)
+    backend = desk.access(caller).backend
+    page = await desk.readings.take((wanted, after, limit), lambda: backend.turns(wanted, after, limit))
+    return _listed(page, key)
 
 
 @router.get("/turns-named", tags=["turns"])
@@ -264,7 +266,9 @@ async def list_interactions(  # noqa: PLR0913 - one for each filter
     wanted = InboxFilter(
         caller.tenant, key, _whose(caller, user, anonymous=anonymous), agent, thread, kind or "", tool, state
     )
-    return _listed(await desk.access(caller).backend.inbox(wanted, after, limit), key)
+    backend = desk.access(caller).backend
+    page = await desk.readings.take((wanted, after, limit), lambda: backend.inbox(wanted, after, limit))
+    return _listed(page, key)
 
 
 @router.get("/interactions/{interaction}", tags=["interactions"])

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal
 
 from turnwright.client.errors import NotFound
-from turnwright.client.gateway.desk import AskedSession, AskedThread, AtDesk, WhoAsks, guarded_router
+from turnwright.client.gateway.desk import AskedSession, AskedThread, AtDesk, Desk, WhoAsks, guarded_router
 from turnwright.client.session import Session
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import SECOND_US
@@ -117,7 +117,11 @@ class Proven:
 async def see_system(caller: WhoAsks, desk: AtDesk) -> System:
     """Workers, the tenant's work and what nobody carries on."""
     caller.needs("operator")
-    journal, tenant = desk.journal, caller.tenant
+    return await desk.readings.take(("system", caller.tenant), lambda: _seen(desk, caller.tenant))
+
+
+async def _seen(desk: Desk, tenant: str) -> System:
+    journal = desk.journal
     now_us, engines = await journal.driver.read(_now_and_engines)
     stalled, more = await _stalled(journal)
     unreadable = await journal.driver.read(lambda: find_unreadable(0, LOOK_THREADS))
