@@ -68,6 +68,11 @@ class HoldLost(StoreError):
     """The lock that says this process lives is gone; take it again before others take the process for dead."""
 
 
+# The value itself is not repeated: it may be a secret, and cannot be written to every log.
+UNSTORABLE = (
+    "the journal holds no such value: a text with NUL or with half of a surrogate pair, or a number of more than "
+    "64 bits; leave it out"
+)
 _VERIFY = "run `turnwright journal verify` and restore from a backup"
 
 

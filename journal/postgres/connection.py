@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import asyncpg
 from asyncpg import exceptions as pg
 
-from turnwright.journal.errors import InvalidInput, StoreCorrupt, StoreError, StoreUnavailable
+from turnwright.journal.errors import UNSTORABLE, InvalidInput, StoreCorrupt, StoreError, StoreUnavailable
 from turnwright.journal.postgres.client import Connection, Pool
 
 SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,47}")
@@ -43,6 +43,7 @@ _LATER = (
 _ACCESS = (pg.InvalidAuthorizationSpecificationError, pg.InvalidCatalogNameError, pg.InsufficientPrivilegeError)
 _MISSING = (pg.UndefinedTableError, pg.UndefinedColumnError, pg.InvalidSchemaNameError)
 _CORRUPT = (pg.DataCorruptedError, pg.IndexCorruptedError)
+_NO_VALUE = (UnicodeEncodeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,10 @@ class Server:
         except (*FAILURES, ValueError) as error:
             raise self.translated(error) from error
 
-    def translated(self, error: BaseException, statement: str | None = None) -> StoreError:
+    def translated(self, error: BaseException, statement: str | None = None) -> StoreError | InvalidInput:
         """The same failure as one of our errors, with what to do about it."""
+        if isinstance(error, pg.CharacterNotInRepertoireError) or isinstance(error.__cause__, _NO_VALUE):
+            return InvalidInput(UNSTORABLE)
         at = f"{self.place}{f', statement {statement}' if statement else ''}: {str(error) or type(error).__name__}"
         if isinstance(error, _ACCESS):
             return StoreError(f"PostgreSQL refuses {at}; check user, password, database and their grants")

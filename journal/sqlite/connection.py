@@ -10,7 +10,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from turnwright.journal.errors import StoreCorrupt, StoreError, StoreUnavailable
+from turnwright.journal.errors import UNSTORABLE, InvalidInput, StoreCorrupt, StoreError, StoreUnavailable
 
 APPLICATION_ID = 0x54574A31
 LIBRARY_MIN = (3, 37, 0)
@@ -21,6 +21,8 @@ _PRAGMAS = """
     PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;
     PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF
 """
+# The latter two: a value that it has no form for.
+FAILURES = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _ACCESS = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
 _LATER = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
@@ -80,8 +82,10 @@ def truncate_log(connection: sqlite3.Connection) -> bool:
     return not busy
 
 
-def translated(error: sqlite3.Error, path: Path, statement: str | None = None) -> StoreError:
-    """The same failure as one of our errors, with what to do about it."""
+def translated(error: Exception, path: Path, statement: str | None = None) -> StoreError | InvalidInput:
+    """The same failure, one of `FAILURES`, as one of our errors, with what to do about it."""
+    if not isinstance(error, sqlite3.Error):
+        return InvalidInput(UNSTORABLE)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     where = f" (statement {statement})" if statement else ""
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

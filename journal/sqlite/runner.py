@@ -11,7 +11,7 @@ from typing import Any, TypeVar, assert_never
 
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Query, Row, Script, Touch
-from turnwright.journal.sqlite.connection import translated
+from turnwright.journal.sqlite.connection import FAILURES, translated
 from turnwright.journal.statements import statement
 
 T = TypeVar("T")
@@ -72,14 +72,14 @@ class Runner:
         self._point(name)
         try:
             return self.connection.execute(statement("sqlite", name).sql, params).fetchall()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise translated(error, self._path, name) from error
 
     def _many(self, name: str, many: tuple[tuple[Any, ...], ...]) -> None:
         self._point(name)
         try:
             self.connection.executemany(statement("sqlite", name).sql, many)
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise translated(error, self._path, name) from error
 
     def _append(self, new: Append) -> int | None:

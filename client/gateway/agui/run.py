@@ -24,7 +24,7 @@ from turnwright.client.questions import Question
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
 from turnwright.journal import entry_ids
-from turnwright.journal.canonical import digest
+from turnwright.journal.canonical import digest, repair_text
 from turnwright.journal.commands import Receipt, Reconcile, Steer
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, checked_request_id
@@ -153,8 +153,8 @@ def _run(
 ) -> Run:
     # One from before 1.0 says none. It knows neither content of several parts nor that a run can be cancelled.
     current = asked.protocol_version is not None
-    tools = tuple(tool.name for tool in asked.tools or ())
-    return Run(key, turn_id, asked.thread_id, asked.run_id, after_seq, ignored, current, tools)
+    tools = tuple(repair_text(tool.name) for tool in asked.tools or ())
+    return Run(key, turn_id, repair_text(asked.thread_id), asked.run_id, after_seq, ignored, current, tools)
 
 
 def _request_id(run_id: str, what: str) -> str:

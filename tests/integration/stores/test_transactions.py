@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.stores.seeds import remember, remembers
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import StoreError, StoreUnavailable
+from turnwright.journal.errors import InvalidInput, StoreError, StoreUnavailable
 from turnwright.journal.script import Script, batch, first, rows
 
 
@@ -160,3 +160,14 @@ async def test_stop_finishes_what_was_accepted(driver: Driver, other: Driver) ->
     done = [not isinstance(end, BaseException) for end in await asyncio.gather(*writes, return_exceptions=True)]
     assert done == await other.read(lambda: remembers(*(f"n{n}" for n in range(20))))
     assert any(done)
+
+
+@pytest.mark.parametrize("value", ["\ud800", 2**63])
+async def test_a_value_that_no_store_holds_is_refused_as_the_caller_s_and_not_repeated(
+    driver: Driver, value: str | int
+) -> None:
+    name = "find_session" if isinstance(value, str) else "insert_counter"
+    with pytest.raises(InvalidInput) as refused:
+        await driver.write(lambda: rows(name, value))
+    assert repr(value) not in str(refused.value)
+    await driver.write(lambda: remember("afterwards"))
