@@ -55,6 +55,7 @@ def assets() -> Mapping[str, Asset]:
     return {path.relative_to(FOLDER).as_posix(): _read(path) for path in found}
 
 
+@router.get("/")
 @router.get(PATH)
 async def open_console() -> Response:
     """To the page; relative, so that it is found behind a proxy's prefix too."""

@@ -26,7 +26,7 @@ from turnwright.journal.driver import Driver
 SECRET = "the secret of ann"
 NOT_YET = 10**9  # where the session ends, so a webhook that begins there posts nothing
 # The same for everybody, and nobody's data.
-NOBODYS = frozenset({"/livez", "/readyz", "/v1/openapi.json", "/console", "/console/{name:path}"})
+NOBODYS = frozenset({"/", "/livez", "/readyz", "/v1/openapi.json", "/console", "/console/{name:path}"})
 # Everybody may have a session of that name.
 MAKES_OWN = ("PUT", "/v1/sessions/{session}")
 REFUSED = frozenset({403, 404, 422})

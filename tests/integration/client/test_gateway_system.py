@@ -116,8 +116,9 @@ async def test_a_caller_is_refused(url: str, driver: Driver, path: str) -> None:
 
 async def test_the_console_is_served_whole_and_lets_nothing_else_in(url: str) -> None:
     async with httpx2.AsyncClient(base_url=url) as ask:
-        moved = await ask.get("/console")
-        assert (moved.status_code, moved.headers["location"]) == (307, "./console/")
+        for beginning in ("/", "/console"):
+            moved = await ask.get(beginning)
+            assert (moved.status_code, moved.headers["location"]) == (307, "./console/")
         page = await ask.get("/console/")
         assert "text/html" in page.headers["content-type"]
         for name, asset in assets().items():
