@@ -24,7 +24,9 @@ from turnwright.journal.acts import Act
 from turnwright.journal.budgets import Budget
 from turnwright.journal.deltas import Delta
 from turnwright.journal.errors import InvalidInput, StoreUnavailable, TurnwrightError
+from turnwright.journal.search.snippets import SnippetPart
 from turnwright.journal.store_delete import Deleted
+from turnwright.journal.transact.searching import SearchHit
 
 __all__ = [
     "AccessDenied",
@@ -41,8 +43,10 @@ __all__ = [
     "InvalidInput",
     "NotFound",
     "Question",
+    "SearchHit",
     "Session",
     "SessionSpending",
+    "SnippetPart",
     "StoreUnavailable",
     "Thread",
     "ThreadSpending",

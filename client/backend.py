@@ -24,6 +24,7 @@ from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import SearchFilter, SearchHit
 from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
 from turnwright.journal.why import Why
 
@@ -99,6 +100,14 @@ class Backend(Protocol):
 
     async def inbox(self, wanted: InboxFilter, after: str | None, limit: int) -> Page[Question] | None:
         """Questions, oldest first; None when the filter names a session that does not exist."""
+        ...
+
+    async def search(self, wanted: SearchFilter, after: str | None, limit: int) -> Page[SearchHit] | None:
+        """What was said that fits, the best first; None when the filter names a session that does not exist.
+
+        Raises:
+            InvalidInput: there is no word in what is searched for, or `after` is no place of a search.
+        """
         ...
 
     async def keys(self, after: str | None, limit: int) -> Page[ApiKey]:

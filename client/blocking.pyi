@@ -29,6 +29,7 @@ from turnwright.journal.transact.inbox import Wanted
 from turnwright.journal.transact.listing import Page, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import SearchHit
 from turnwright.journal.turn_status import Phase
 from turnwright.journal.webhooks import NewWebhook, Webhook
 from turnwright.journal.why import Why
@@ -221,6 +222,15 @@ class BlockingClient:
         self, interaction_id: str, resolution: str, answer: Mapping[str, Any] | None = ..., **how: Unpack[How]
     ) -> Receipt: ...
     def revoke_key(self, key_id: str) -> None: ...
+    def search(
+        self,
+        text: str,
+        *,
+        user: str | EllipsisType | None = ...,
+        session: BlockingSession | None = ...,
+        after: str | None = ...,
+        limit: int = ...,
+    ) -> Page[SearchHit]: ...
     def session(self, user: str | None, session_id: str) -> BlockingSession: ...
     def sessions(
         self, *, user: str | EllipsisType | None = ..., after: str | None = ..., limit: int = ...

@@ -40,6 +40,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen
+from turnwright.journal.transact.searching import SearchFilter, SearchHit
 from turnwright.journal.turn_status import Phase
 
 if TYPE_CHECKING:
@@ -238,6 +239,40 @@ class Client(Answering):
         if page is None:
             assert session is not None, "only a session can be missing"
             raise NotFound.session(session.key)
+        return page
+
+    async def search(
+        self,
+        text: str,
+        *,
+        user: str | EllipsisType | None = ...,
+        session: Session | None = None,
+        after: str | None = None,
+        limit: int = 20,
+    ) -> Page[SearchHit]:
+        """A page of what people and agents said that fits, and titles, the best first; go on with `after=page.next`.
+
+        All words must occur; `"a phrase"`, `-without` and `begin*` mean what they say. Of very many that fit the
+        newest are ranked.
+
+        Args:
+            text: what to search for.
+            user: as in `turns`.
+            session: only what was said in it.
+            after: the `next` of the page before.
+            limit: how many, 100 at most.
+
+        Raises:
+            InvalidInput: there is no word in the text that must occur.
+            NotFound: there is no such session.
+        """
+        of_kind("what is searched for", text, str, "such as 'night train'")
+        key = None if session is None else session.key
+        wanted = SearchFilter(self._access.tenant, text, key, _user(user))
+        page = await self._access.backend.search(wanted, after, limit)
+        if page is None:
+            assert key is not None, "only a session can be missing"
+            raise NotFound.session(key)
         return page
 
     async def interaction(self, interaction_id: str) -> Question:

@@ -13,7 +13,7 @@ from turnwright.client.questions import Question, question_of
 from turnwright.client.turn_report import Reading, TurnReport
 from turnwright.client.views import TurnView, view_of
 from turnwright.client.wakes import Wakes
-from turnwright.journal import store_admin, store_enlisting, store_keys, store_webhooks
+from turnwright.journal import store_admin, store_enlisting, store_keys, store_search, store_webhooks
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.api_keys import ApiKey, Grant, NewKey
 from turnwright.journal.budgets import Used
@@ -30,6 +30,7 @@ from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import SearchFilter, SearchHit
 from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
 from turnwright.journal.why import Why
 
@@ -139,6 +140,10 @@ class Direct:
         """Questions, oldest first."""
         page = await store_admin.read_inbox(self.journal, wanted, after, limit)
         return None if page is None else Page(tuple(question_of(found) for found in page.items), page.next)
+
+    async def search(self, wanted: SearchFilter, after: str | None, limit: int) -> Page[SearchHit] | None:
+        """What was said that fits, the best first."""
+        return await store_search.search(self.journal, wanted, after, limit)
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know."""

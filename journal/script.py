@@ -84,6 +84,15 @@ class EntryRow(NamedTuple):
     blob: str | None
 
 
+class TextRow(NamedTuple):
+    """What can be found of an entry, as `transact/indexing.py` makes it."""
+
+    seq: int
+    size: int
+    owners: str
+    words: str
+
+
 @dataclass(frozen=True, slots=True)
 class Append:
     """Write entries and the thread's new row, if that row still stands at `expected_seq`.
@@ -98,6 +107,7 @@ class Append:
     expected_seq: int
     head: Head
     entries: tuple[EntryRow, ...]
+    texts: tuple[TextRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from turnwright.client.cli.approvals import ApprovalsCommands
 from turnwright.client.cli.journal import JournalCommands
 from turnwright.client.cli.keys import KeysCommands
 from turnwright.client.cli.running import Runner
+from turnwright.client.cli.search import SearchCommand
 from turnwright.client.cli.session import SessionCommands
 from turnwright.client.cli.session_admin import SessionAdminCommands
 from turnwright.client.cli.submit import SubmitCommand
@@ -44,6 +45,7 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     sessions = group(app, "session", "Sessions, and what is in them.")
     SessionCommands(runner).add_to(sessions)
     SessionAdminCommands(runner).add_to(sessions)
+    SearchCommand(runner).add_to(sessions)
     KeysCommands(runner).add_to(group(app, "keys", "API keys of the gateway: who may use it, and for what."))
     WebhooksCommands(runner).add_to(group(app, "webhooks", "Webhooks: where a gateway posts what is committed."))
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))

@@ -23,6 +23,7 @@ from turnwright.journal.shown import ShownStatus
 from turnwright.journal.transact.listing import TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import SearchHit
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Why
 
@@ -66,6 +67,18 @@ def turn_report(report: TurnReport) -> dict[str, Any]:
         "answer": _message(report.answer),
         "late": [entry(late) for late in report.late],
         "why": why(report.why),
+    }
+
+
+def search_hit(hit: SearchHit) -> dict[str, Any]:
+    """What was found, where, and why."""
+    return thread_key(hit.key) | {
+        "turn_id": hit.turn_id,
+        "seq": hit.seq,
+        "role": hit.role,
+        "at": iso(hit.at_us),
+        "rank": hit.rank,
+        "snippet": [asdict(part) for part in hit.snippet],
     }
 
 

@@ -73,6 +73,11 @@ class Screen:
         """A line of the result."""
         self._out.print(Text(harmless(text), style=style), soft_wrap=True)
 
+    def marked(self, parts: Sequence[tuple[str, str]]) -> None:
+        """A line of the result, in parts that each have a style; it stays one line whatever is in them."""
+        pieces = [(harmless(" ".join(text.splitlines())), style) for text, style in parts]
+        self._out.print(Text.assemble(*pieces), soft_wrap=True)
+
     def facts(self, facts: Sequence[tuple[str, str]]) -> None:
         """Names and values, one pair a line; those without a value are left out."""
         width = max(len(name) for name, _ in facts)

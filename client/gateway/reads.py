@@ -1,4 +1,4 @@
-"""The routes that look: sessions, threads, turns, questions, state, history.
+"""The routes that look: sessions, threads, turns, questions, state, history, search.
 
 Rule: observing changes nothing. A list is a page with the place to go on; what the credential does not reach is not
 found. The shapes are those of the Python client.
@@ -39,11 +39,13 @@ from turnwright.journal.budgets import Used
 from turnwright.journal.entries import Entry
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.search.query import QUERY_CHARACTERS_MAX
 from turnwright.journal.shown import PHASES, ShownStatus
 from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import HITS_MAX, SearchFilter, SearchHit
 from turnwright.journal.turn_status import Phase
 from turnwright.journal.why import Why
 
@@ -240,6 +242,27 @@ async def read_turn_entry(caller: WhoAsks, desk: AtDesk, turn: AskedTurn, entry:
     if found is None:
         raise NotFound("entry", from_path(entry))
     return found
+
+
+# -- search ------------------------------------------------------------------------------------
+
+
+@router.get("/search", tags=["search"])
+async def search(
+    caller: WhoAsks,
+    desk: AtDesk,
+    q: Annotated[str, Query(description='Words, "phrases", -without, begin*.', max_length=QUERY_CHARACTERS_MAX)],
+    session: SessionName = None,
+    user: OfUser = None,
+    *,
+    anonymous: OfNobody = False,
+    after: After = None,
+    limit: Annotated[int, Query(ge=1, le=HITS_MAX, description="How many at most.")] = 20,
+) -> Page[SearchHit]:
+    """A page of what was said that fits, the best first; an operator's holds every user's, unless one is named."""
+    key = None if session is None else caller.session(session, user, anonymous=anonymous)
+    wanted = SearchFilter(caller.tenant, q, key, _whose(caller, user, anonymous=anonymous))
+    return _listed(await desk.access(caller).backend.search(wanted, after, limit), key)
 
 
 # -- questions ---------------------------------------------------------------------------------

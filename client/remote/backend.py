@@ -32,6 +32,7 @@ from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import ANONYMOUS, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.searching import HITS_MAX, SearchFilter, SearchHit
 from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
 from turnwright.journal.why import Why
 
@@ -174,6 +175,11 @@ class Remote:
         if wanted.kind:
             params["kind"] = wanted.kind
         return await self._find(Page[Question], where("/interactions"), params)
+
+    async def search(self, wanted: SearchFilter, after: str | None, limit: int) -> Page[SearchHit] | None:
+        """What was said that fits, the best first."""
+        params = _scope(wanted.session, wanted.user) | _place(after, max(1, min(limit, HITS_MAX))) | {"q": wanted.text}
+        return await self._find(Page[SearchHit], where("/search"), params)
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know."""

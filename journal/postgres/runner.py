@@ -94,8 +94,8 @@ class Runner:
     async def _append(self, new: Append) -> int | None:
         columns = tuple(zip(*new.entries, strict=True)) or ((),) * 15
         where = (new.thread_id, new.session_id, new.expected_seq)
-        params = (*where, *new.head, len(new.entries), *columns)
-        [(moved, first)] = await self._rows("append", params)
+        params = (*where, *new.head, len(new.entries), *columns, *zip(*new.texts, strict=True))
+        [(moved, first)] = await self._rows("append_with_texts" if new.texts else "append", params)
         if not moved:
             return None
         if first is None:

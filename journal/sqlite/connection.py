@@ -98,6 +98,10 @@ def translated(error: Exception, path: Path, statement: str | None = None) -> St
         return StoreError(f"{path} is not a SQLite database; point the journal URL at another file")
     if code == sqlite3.SQLITE_CORRUPT:
         return StoreCorrupt(f"{path}: {error}{where}")
+    if "no such module" in str(error):
+        return StoreError(
+            f"this Python's SQLite has no full-text search ({error}); use a build of Python that has FTS5"
+        )
     if "no such table" in str(error):
         return StoreError(f"{path} has no journal of this version ({error}); run `turnwright journal migrate`")
     return StoreError(f"{path}: {error}{where}")

@@ -18,6 +18,7 @@ from turnwright.journal.script import Liveness, Script
 from turnwright.journal.sqlite.connection import check_library, open_writer, truncate_log
 from turnwright.journal.sqlite.holds import FileHold, Holds
 from turnwright.journal.sqlite.locks import WriteLock
+from turnwright.journal.sqlite.merging import merge_some
 from turnwright.journal.sqlite.migrating import migrate, schema_version
 from turnwright.journal.sqlite.readers import Readers
 from turnwright.journal.sqlite.runner import Runner
@@ -131,7 +132,12 @@ class SqliteDriver:
         return result
 
     async def scrub(self) -> None:
-        """Cut the write-ahead log off, where the pages stand as they were before; readers are waited for a moment."""
+        """Merge the index of words, which keeps those of deleted texts; then cut the write-ahead log off.
+
+        In the log the pages stand as they were before; readers are waited for a moment.
+        """
+        while not await self.run_task(merge_some):
+            pass
         why = "somebody reads on an old snapshot"
         for _ in range(LOG_TRIES_MAX):
             try:

@@ -93,4 +93,7 @@ class Runner:
         keys = (new.thread_id, new.session_id)
         self._many("append_entry", tuple((*keys, first + n, *row[:12]) for n, row in enumerate(new.entries)))
         self._many("append_payload", tuple((new.thread_id, row.seq, *row[12:]) for row in new.entries))
+        if new.texts:
+            rows = ((new.thread_id, text.seq, new.session_id, *text[1:]) for text in new.texts)
+            self._many("insert_text", tuple(rows))
         return first

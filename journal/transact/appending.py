@@ -18,6 +18,7 @@ from turnwright.journal.errors import InvalidInput, StoreUnavailable
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Append, EntryRow, Head, Script, Touch, append, first
+from turnwright.journal.transact.indexing import text_rows
 from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.rows import ThreadRow, dump, topic
 
@@ -73,7 +74,8 @@ def append_drafts(
         active_turn=None if active is None else active.turn_id,
         runnable=int(runnable),
     )
-    position = yield from append(Append(row.session_id, row.id, row.seq, head, sealed.rows))
+    texts = text_rows(row.key, row.session_id, sealed.entries)
+    position = yield from append(Append(row.session_id, row.id, row.seq, head, sealed.rows, texts))
     if position is None:
         raise StoreUnavailable(f"the head of thread {row.key.canonical} moved under its lock; try again")
     yield Touch(frozenset({topic(row.key), topic(row.key.session_key)}))

@@ -24,6 +24,7 @@ ROWS_ERASED_MAX = 1_000
 BLOBS_ERASED_MAX = 50
 TOPIC = "tombstones"
 IN_A_THREAD = {
+    "texts": "erase_texts",
     "payloads": "erase_payloads",
     "entries": "erase_entries",
     "turns": "erase_turns",

@@ -145,6 +145,7 @@ def _read(row: ThreadRow, seq: int) -> Script[Entry | None]:
 
 def _erase(row: ThreadRow, command: EraseEntry, content: _Content, stored: bytes, entry: Entry | None) -> Script[None]:
     yield from first("erase_payload", row.id, command.seq, body_digest(content.salt, stored))
+    yield from first("erase_text", row.id, command.seq)
     if content.blob is not None:
         yield from first("delete_unused_blob", row.session_id, content.blob)
     for sha in sorted(set() if entry is None else set(media_of(entry.payload))):

@@ -17,6 +17,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, batch, first
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
+from turnwright.journal.transact.indexing import index_some
 from turnwright.journal.transact.interactions import put_interactions, replace_interactions
 from turnwright.journal.transact.rows import ThreadRow, dump, find_thread, is_due, session_of, topic, write_session
 from turnwright.journal.transact.spending import spent_columns
@@ -53,6 +54,9 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
     if session.deleted:
         return None
     rebuilt = yield from renew_thread(canonical, locked)
+    yield from first("move_searched", locked[0], 0)
+    while not (yield from index_some(canonical)):
+        pass
     if not rebuilt.kept and not key.is_session_log:
         yield from _replace_spent(key, session.control)
     return rebuilt

@@ -87,6 +87,7 @@ def verify_thread(thread_id: int) -> Script[Proof | None]:
         _check_checkpoints(walk, checkpoints)
     yield from _check_media(walk, head.session_id)
     yield from _check_requests(walk, thread_id)
+    yield from _check_texts(walk, thread_id)
     return Proof(head.key, "thread", walk.seq, len(walk.erased), tuple(walk.findings))
 
 
@@ -262,6 +263,21 @@ def _check_request(walk: Walk, request_id: str, kind: str, body: bytes) -> None:
         walk.found(None, "request", f"the receipt of request {request_id!r} does not fit the thread")
     if kind == SUBMIT and walk.whole and receipt.turn_id not in walk.turns:
         walk.found(None, "request", f"request {request_id!r} queued turn {receipt.turn_id}, which has no entries")
+
+
+def _check_texts(walk: Walk, thread_id: int) -> Script[None]:
+    """Of what was indexed every text has a row and nothing else has one; the rest may have one or not."""
+    row = yield from first("find_searched", thread_id)
+    searched: int = 0 if row is None else row[0]
+    found = yield from rows("text_rows", thread_id, searched)
+    stored, said = {seq for (seq,) in found}, {seq for seq in walk.said if seq <= searched}
+    for seq in sorted(stored - said):
+        walk.found(seq, "search", "its words are kept for the search, and it has none")
+    if walk.whole or walk.erased:
+        for seq in sorted(said - stored):
+            walk.found(
+                seq, "search", "its words are not kept for the search; `turnwright journal reindex --all` does it"
+            )
 
 
 def _check_session(where: str, walk: Walk, control: bytes, beside: tuple[int, int]) -> list[Finding]:

@@ -23,6 +23,8 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.interactions import Interaction, begin_interaction, settlement
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Script, first, rows
+from turnwright.journal.search.texts import said_in
+from turnwright.journal.search.words import has_words
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
 
 PAGE_ENTRIES_MAX = 100
@@ -32,7 +34,7 @@ DIGEST_BYTES = 32
 
 Check = Literal[
     "sequence", "chain", "body", "blob", "erasure", "head", "control", "turns", "checkpoint", "request", "deadline",
-    "session", "position", "stray", "question", "spent",
+    "session", "position", "stray", "question", "spent", "search",
 ]  # fmt: skip
 
 
@@ -94,6 +96,7 @@ class Walk:
     interactions: dict[str, Interaction] = field(default_factory=dict)
     requests: set[str] = field(default_factory=set)
     media: set[str] = field(default_factory=set)
+    said: set[int] = field(default_factory=set)
     erased: set[int] = field(default_factory=set)
     erasures: set[int] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
@@ -208,6 +211,9 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
     if isinstance(payload, EntryErased):
         walk.erasures.add(payload.erased_seq)
     walk.media.update(media_of(payload))
+    said = said_in(payload)
+    if said is not None and has_words(said.text):
+        walk.said.add(entry.seq)
 
 
 def _fold_turn(walk: Walk, entry: Entry) -> None:

@@ -6,7 +6,8 @@ WITH head AS (
     UPDATE threads
     SET seq = $4, hash = $5, at_us = $6, epoch = $7, control = $8, reducer_version = $9,
         tail_bytes = tail_bytes + $10, total_bytes = total_bytes + $10,
-        queued = $11, active_turn = $12, runnable = $13
+        queued = $11, active_turn = $12, runnable = $13,
+        searched_seq = CASE WHEN searched_seq = $3 THEN $4 ELSE searched_seq END
     WHERE id = $1 AND seq = $3
     RETURNING id
 ), counter AS (

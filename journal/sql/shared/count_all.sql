@@ -3,6 +3,8 @@ SELECT 'sessions', count(*) FROM sessions WHERE deleted_at_us IS NULL
 UNION ALL SELECT 'sessions_paused', count(*) FROM sessions WHERE paused = 1 AND deleted_at_us IS NULL
 UNION ALL SELECT 'threads', count(*) FROM threads WHERE agent <> ''
 UNION ALL SELECT 'threads_with_work', count(*) FROM threads WHERE runnable = 1
+UNION ALL SELECT 'threads_to_index', count(*) FROM threads WHERE searched_seq < seq
+UNION ALL SELECT 'texts', count(*) FROM texts
 UNION ALL SELECT 'entries', CAST(coalesce(sum(seq), 0) AS bigint) FROM threads
 UNION ALL SELECT 'entry_bytes', CAST(coalesce(sum(total_bytes), 0) AS bigint) FROM threads
 UNION ALL SELECT 'blobs', count(*) FROM blobs

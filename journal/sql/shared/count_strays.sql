@@ -2,6 +2,7 @@
 SELECT 'entries', count(*) FROM entries WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'payloads', count(*) FROM payloads AS p
     WHERE NOT EXISTS (SELECT 1 FROM entries AS e WHERE e.thread_id = p.thread_id AND e.seq = p.seq)
+UNION ALL SELECT 'texts', count(*) FROM texts WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'turns', count(*) FROM turns WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'requests', count(*) FROM requests WHERE log_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'checkpoints', count(*) FROM checkpoints WHERE thread_id NOT IN (SELECT id FROM threads)

@@ -202,6 +202,9 @@ async def _listed(do: Played, client: Client, turn: Turn) -> None:
     await do(client, "agents")
     await do(client, "turns", status="completed", limit=1)
     await do(client, "sessions", limit=1)
+    await do(client, "search", "done", user="ann", limit=1)
+    await do(client, "search", "* -")
+    await do(client, "search", "done", session=client.session("ann", "none"))
     await do(client, "turn", turn.id)
     await do(client, "turn", "none")
     await do(client, "interaction", "q-none")
@@ -278,6 +281,7 @@ async def seen(client: Client, of: Turn) -> dict[str, object]:
         "turns": await client.turns(session),
         "sessions": await client.sessions(),
         "inbox": await client.inbox(),
+        "search": await client.search("one", user="ann", limit=1),
         "keys": await client.keys(),
         "agents": await client.agents(),
     }

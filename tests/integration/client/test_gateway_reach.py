@@ -109,7 +109,7 @@ async def test_no_route_gives_another_tenants_or_another_users_data(
             async with http(url, bearer) as stranger:
                 for route in routes:
                     # Named in a query too, since that is where an operator says whose session is meant.
-                    status, said = await told(stranger, route, named, user="ann", beginning=named["turn"])
+                    status, said = await told(stranger, route, named, user="ann", beginning=named["turn"], q=SECRET)
                     assert SECRET not in said, route
                     if "{" in route[1]:
                         assert status in REFUSED, (route, status, said)
@@ -125,11 +125,11 @@ async def test_what_strangers_are_refused_is_what_its_owner_is_told(
     looks = [route for route in routes if route[0] == "GET"]
     async with http(url, await token(driver, "admin", "acme", "ann")) as ann:
         named = await made_by(ann, client, asking)
-        answers = {route: await told(ann, route, named, beginning=named["turn"]) for route in looks}
+        answers = {route: await told(ann, route, named, beginning=named["turn"], q=SECRET) for route in looks}
     assert {route: status for route, (status, _) in answers.items() if status != httpx2.codes.OK} == {}
     telling = {path for (_, path), (_, said) in answers.items() if SECRET in said}
     assert {"/v1/turns/{turn}/report", "/v1/turns/{turn}/entries/{entry}", "/v1/sessions/{session}/timeline"} <= telling
     assert "/v1/sessions/{session}/blobs/{blob}" in telling
-    lists = {"turns": "turn", "turns-named": "turn", "interactions": "interaction", "keys": "api_key"}
+    lists = {"turns": "turn", "turns-named": "turn", "interactions": "interaction", "search": "turn", "keys": "api_key"}
     for path, name in lists.items():
         assert named[name] in answers["GET", f"/v1/{path}"][1]

@@ -56,7 +56,16 @@ async def test_every_journal_has_an_id_of_its_own(driver: Driver, tmp_path: Path
 async def test_both_dialects_have_the_same_statements_where_scripts_use_them(driver: Driver) -> None:
     own = {"sqlite": {"append_head", "append_counter", "append_entry", "append_payload"}}
     own["postgres"] = {
-        *("append", "beat", "delete_dead_presences", "delete_presence", "liveness", "notify", "presences"),
+        *(
+            "append",
+            "append_with_texts",
+            "beat",
+            "delete_dead_presences",
+            "delete_presence",
+            "liveness",
+            "notify",
+            "presences",
+        ),
         "presence_names",
         *("enlist", "enlist_place", "try_lock", "unlock"),
     }
@@ -85,9 +94,17 @@ async def test_both_stores_have_the_same_columns(sqlite_url: str, postgres_url: 
         columns.append({(table, column) for table, column, *_ in await columns_of(url)})
         await driver.stop()
     only_postgres = columns[1] - columns[0]
-    assert columns[0] <= columns[1]
-    assert {table for table, _ in only_postgres} == {"inbox", "presences", "sessions", "threads"}
-    assert {column for table, column in only_postgres if table != "presences"} == {"key_digest"}
+    # SQLite keeps its index of words in tables, PostgreSQL in a column.
+    assert {table.partition("_words")[0] for table, _ in columns[0] - columns[1]} == {"text"}
+    assert {table for table, _ in only_postgres} == {"inbox", "presences", "sessions", "texts", "threads"}
+    assert {column for table, column in only_postgres if table != "presences"} == {"key_digest", "vector"}
+
+
+def test_an_append_with_texts_is_an_append_with_one_part_more() -> None:
+    plain, longer = (statements("postgres")[name].sql for name in ("append", "append_with_texts"))
+    ahead, _, end = plain.rpartition("\n)\n")
+    assert longer.startswith(ahead)
+    assert longer.endswith(f"\n)\n{end}")
 
 
 def beside(journal_url: str, name: str) -> str:

@@ -1,0 +1,2 @@
+-- Nothing is to be prepared here.
+SELECT 1;
