@@ -27,6 +27,7 @@ from benchmarks import (
     rebuild,
     recovery,
     report,
+    search,
     streams,
     submit,
     subscribers,
@@ -51,6 +52,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "subscribers": subscribers.run,
     "http": over_http.run,
     "console": console.run,
+    "search": search.run,
 }
 # They take hours, so they are measured only when they are named.
 LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run}

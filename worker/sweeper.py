@@ -17,6 +17,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.lead import Lead
 from turnwright.journal.stalls import CLOCK_SET_BACK_US
 from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.store_search import index_pieces
 from turnwright.journal.transact.deltas import prune_deltas
 from turnwright.journal.transact.sweeping import (
     Glance,
@@ -39,6 +40,7 @@ SWEEP_S_MAX = 1.0
 HINTS_PRUNED_MAX = 10_000
 UPKEEP_INTERVAL_S = 30.0
 PIECES_ERASED_MAX = 20
+PIECES_INDEXED_MAX = 10
 LEASE_INTERVALS = 3
 LEASE_S_MIN = 2.0
 
@@ -79,6 +81,7 @@ class Sweeper(Looper):
         self._urgent_after: int | None = None
         self._next_sweep_s = 0.0
         self._next_upkeep_s = 0.0
+        self._indexed_after = 0
         self._after_thread = 0
         self._after_session = 0
         self._store_time_us = 0
@@ -110,12 +113,18 @@ class Sweeper(Looper):
             await self._keep_up()
 
     async def _keep_up(self) -> None:
-        """Erase what a deletion that was cut off has left, much of it in many rounds, and words nobody waits for."""
+        """Erase what a deletion that was cut off has left, and words nobody waits for; index what cannot be found yet.
+
+        Much of it is done in many rounds.
+        """
         await self._driver.write(prune_deltas)
         erased = await finish_deletions(self._driver, PIECES_ERASED_MAX)
         if erased:
             log.info("deletions_finished", pieces=erased)
-        more = erased >= PIECES_ERASED_MAX
+        indexed, self._indexed_after = await index_pieces(self._driver, self._indexed_after, PIECES_INDEXED_MAX)
+        if indexed:
+            log.info("texts_indexed", pieces=indexed)
+        more = erased >= PIECES_ERASED_MAX or indexed >= PIECES_INDEXED_MAX
         self._next_upkeep_s = 0.0 if more else time.monotonic() + UPKEEP_INTERVAL_S
 
     async def _see_deaths(self) -> None:

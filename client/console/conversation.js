@@ -34,12 +34,22 @@ export class Conversation {
     if (this.#atEnd) this.element.scrollTop = this.element.scrollHeight;
   }
 
+  /** Bring what was said with an entry into sight, and mark it. @param {number} seq */
+  reveal(seq) {
+    const found = this.list.querySelector(`[data-seq="${seq}"]`);
+    if (!found) return;
+    this.#atEnd = false;
+    found.setAttribute("aria-current", "true");
+    found.scrollIntoView({ block: "center" });
+  }
+
   /** @param {Ledger} ledger */
   show(ledger) {
     reconcile(this.list, itemsOf(ledger, this.#drafts), (item) => item.id, () => h("li"), (element, item) => {
       const version = versionOf(item, ledger);
       if (this.#versions.get(element) === version) return;
       this.#versions.set(element, version);
+      element.dataset.seq = String(item.seq ?? "");
       render(element, item, ledger);
     });
     this.keepEnd();

@@ -1,4 +1,4 @@
-"""`turnwright journal verify|rebuild|migrate|stats`: the journal's upkeep."""
+"""`turnwright journal verify|rebuild|reindex|migrate|stats`: the journal's upkeep."""
 
 import asyncio
 import sys
@@ -16,7 +16,8 @@ from turnwright.client.cli.options import Json, User
 from turnwright.client.cli.running import REFUSED
 from turnwright.client.cli.screen import Screen, local
 from turnwright.client.opening import open_journal
-from turnwright.journal import store_verify
+from turnwright.journal import store_search, store_verify
+from turnwright.journal.counted import counted
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import InvalidInput
@@ -27,6 +28,8 @@ from turnwright.worker.commands.ending import told
 from turnwright.worker.invocation import Invocation
 from turnwright.worker.logs import configure_logs
 
+PIECES_INDEXED_MAX = 50
+Anew = Annotated[bool, typer.Option("--all", help="Also what is indexed; it can be found meanwhile.")]
 OneSession = Annotated[str | None, typer.Option("--session", "-s", help="Only this session.")]
 
 
@@ -34,7 +37,7 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the commands to the group of the journal."""
     commands = JournalUpkeep(invocation)
     upkeep = group(app, "journal", "The journal: what happened, and its upkeep.")
-    for command in (commands.verify, commands.rebuild, commands.migrate, commands.stats):
+    for command in (commands.verify, commands.rebuild, commands.reindex, commands.migrate, commands.stats):
         upkeep.command(command.__name__)(command)
 
 
@@ -81,6 +84,27 @@ class JournalUpkeep:
 
         self._run(screen, run)
 
+    def reindex(self, *, anew: Anew = False, as_json: Json = False) -> None:
+        """Index what the search does not find yet, while workers go on; one that was ended goes on where it stopped."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            if anew:
+                await store_search.forget_index(journal.driver)
+            done = after = 0
+            with _status("indexing", screen) as status:
+                while True:
+                    some, after = await store_search.index_pieces(journal.driver, after, PIECES_INDEXED_MAX)
+                    done += some
+                    status.update(f"indexing: {done:,} pieces of threads")
+                    if not after and some < PIECES_INDEXED_MAX:
+                        break
+            told = f"everything can be found; {counted(done, 'piece')} of threads had to be indexed"
+            screen.show({"indexed": done}, told)
+            return 0
+
+        self._run(screen, run)
+
     def migrate(self, *, as_json: Json = False) -> None:
         """Make the journal, or bring its tables up to this version."""
         screen = Screen(as_json=as_json)
@@ -100,14 +124,14 @@ class JournalUpkeep:
         screen = Screen(as_json=as_json)
 
         async def run(journal: Journal) -> int:
-            counted = await store_verify.statistics(journal)
+            found = await store_verify.statistics(journal)
             workers = [_worker(seen) for seen in await journal.driver.presences()]
             if screen.as_json:
-                screen.json(asdict(counted) | {"workers": workers})
+                screen.json(asdict(found) | {"workers": workers})
                 return 0
-            screen.facts([("journal", counted.journal_id)])
-            screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in counted.counts.items()])
-            screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in counted.turns.items()], "no turns")
+            screen.facts([("journal", found.journal_id)])
+            screen.facts([(name.replace("_", " "), _readable(name, n)) for name, n in found.counts.items()])
+            screen.table(["turns", ""], [[phase, f"{n:,}"] for phase, n in found.turns.items()], "no turns")
             columns = ["worker", "presence", "state", "version", "pid", "started", "agents"]
             screen.table(columns, [_words(worker, columns) for worker in workers], "no workers")
             return 0

@@ -1,5 +1,5 @@
 /**
- * All sessions, the newest first, and those whose id or title begins as is searched.
+ * All sessions, the newest first, and those whose id or title begins as is searched; or what was said in them.
  *
  * Rule: an id that is typed whole is found at once, wherever it is; for a beginning the list is read on until there is
  * enough, and it is said how far that was.
@@ -8,6 +8,7 @@
 import { look, path } from "../api.js";
 import { chip, rechip } from "../chip.js";
 import { button, h, write } from "../dom.js";
+import { Hits } from "../hits.js";
 import { bindPage } from "../keyboard.js";
 import { Pulse } from "../pulse.js";
 import { addressOfSession, go, note } from "../router.js";
@@ -41,7 +42,10 @@ class SessionsPage {
   constructor(params) {
     this.input = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "Id or title begins with…", "aria-label": "Search", value: params.get("q") ?? "" }));
     this.user = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "User", "aria-label": "User", value: params.get("user") ?? "" }));
+    this.words = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "What was said", "aria-label": "What was said", value: params.get("said") ?? "" }));
+    this.hits = new Hits();
     this.input.addEventListener("input", () => this.#search());
+    this.words.addEventListener("input", () => this.#find());
     this.user.addEventListener("change", () => this.#begin());
     this.tally = h("span", { class: "faint", "aria-live": "polite" });
     this.further = button("Search further", () => this.#read(READ_AT_ONCE_MAX), { class: "quiet small", hidden: true });
@@ -55,8 +59,8 @@ class SessionsPage {
       onopen: (one) => go(addressOfSession(one.key)),
       rowHeight: () => (NARROW.matches ? 68 : 42),
     });
-    const head = h("header", { class: "page-head" }, h("h1", {}, "Sessions"), this.tally, this.further, h("span", { class: "spacer" }), this.input, this.user);
-    this.element = h("div", { class: "page sessions" }, head, this.empty, this.rows.scroller);
+    const head = h("header", { class: "page-head" }, h("h1", {}, "Sessions"), this.tally, this.further, h("span", { class: "spacer" }), this.words, this.input, this.user);
+    this.element = h("div", { class: "page sessions" }, head, this.hits.element, this.empty, this.rows.scroller);
     this.pulse = new Pulse(EVERY_MS, () => this.#renew());
     bindPage([
       { key: "j", label: "next session", act: () => this.rows.step(1) },
@@ -82,12 +86,26 @@ class SessionsPage {
     this.exact = [];
     this.next = null;
     this.loaded = false;
+    this.#find();
     await this.#read(PAGE_ITEMS);
     if (this.#prefix) await this.#search();
   }
 
+  #note() {
+    note("sessions", { q: this.input.value.trim(), said: this.words.value.trim(), user: this.user.value.trim() });
+  }
+
+  /** What was said, instead of the list. */
+  #find() {
+    const words = this.words.value.trim();
+    this.#note();
+    this.rows.scroller.hidden = Boolean(words);
+    this.hits.search(words, this.user.value.trim());
+    this.#show();
+  }
+
   async #search() {
-    note("sessions", { q: this.input.value.trim(), user: this.user.value.trim() });
+    this.#note();
     this.exact = [];
     this.#show();
     const prefix = this.#prefix;
@@ -143,8 +161,10 @@ class SessionsPage {
     const known = new Set(named.map((one) => JSON.stringify(one.key)));
     this.rows.show([...this.exact.filter((one) => !known.has(JSON.stringify(one.key))), ...named]);
     write(this.tally, prefix ? `${this.rows.items.length} of the newest ${this.read.length}` : `${this.read.length}${this.next ? "+" : ""}`);
-    this.further.hidden = !prefix || !this.next;
-    this.empty.hidden = this.rows.items.length > 0;
+    const listed = !this.rows.scroller.hidden;
+    this.further.hidden = !listed || !prefix || !this.next;
+    this.tally.hidden = !listed;
+    this.empty.hidden = !listed || this.rows.items.length > 0;
   }
 }
 

@@ -21,6 +21,7 @@ import { Timeline } from "../timeline.js";
 import { workerName } from "../workers.js";
 
 const ENTRIES_AT_FIRST = 500;
+const ENTRIES_BEFORE = 50;
 const PAGE_ENTRIES = 500;
 const STATUS_EVERY_MS = 4000;
 const STATUS_SOON_MS = 120;
@@ -51,6 +52,7 @@ class ThreadPage {
   constructor(key, params) {
     this.key = key;
     this.turn = params.get("turn");
+    this.seq = Number(params.get("seq")) || 0;
     this.asked = new Asked(key, () => this.#look());
     this.head = new ThreadHead(key, () => this.#look(), () => this.#showAsked());
     this.conversation = new Conversation(this.asked.element);
@@ -69,7 +71,7 @@ class ThreadPage {
     bindPage([...this.asked.shortcuts, ...this.head.shortcuts, { key: "t", label: "next tab", act: () => this.#nextTab() }]);
     const [seen] = await Promise.all([this.#look(), workerName.load()]);
     if (!seen || this.#closed) return;
-    const first = Math.max(0, seen.seq - ENTRIES_AT_FIRST);
+    const first = Math.max(0, Math.min(seen.seq - ENTRIES_AT_FIRST, (this.seq || seen.seq) - ENTRIES_BEFORE));
     await this.#read(first, seen.seq);
     if (this.#closed) return;
     const params = { ...ownerOf(this.key), deltas: true };
@@ -147,7 +149,8 @@ class ThreadPage {
       this.timeline.show(this.ledger);
       this.state.reach(this.ledger.last);
       if (this.turn && this.ledger.last) this.timeline.reveal(this.turn);
-      if (this.ledger.last) this.turn = null;
+      if (this.seq && this.ledger.last) this.conversation.reveal(this.seq);
+      if (this.ledger.last) [this.turn, this.seq] = [null, 0];
     });
   }
 

@@ -205,6 +205,26 @@ async def test_a_gateway_that_comes_back_is_found_and_nothing_is_missed(stage: S
     await expect(conversation).to_contain_text("And a hotel")
 
 
+async def test_what_was_said_is_found_and_a_click_opens_the_thread_there(stage: Stage) -> None:
+    turn = await stage.submit("Book a <b>quiet</b> hotel near Köln")
+    await stage.hands.ask_model(turn)
+    await stage.hands.answer(turn, "line\n" * 300)
+    page = await stage.page("sessions")
+    await page.get_by_label("What was said").first.fill("koln quiet")
+    hits = page.get_by_role("list", name="What was said")
+    await expect(hits.locator("mark")).to_have_text(["quiet", "Köln"])
+    await expect(hits).to_contain_text("<b>quiet</b>")
+    await photograph(page, "search-dark")
+    await hits.get_by_role("link").click()
+    said = page.get_by_label("Conversation", exact=True).locator("[aria-current]")
+    await expect(said).to_contain_text("hotel near Köln")
+    await expect(said).to_be_in_viewport()
+    await page.go_back()
+    await expect(hits.get_by_role("link")).to_have_count(1)
+    await page.get_by_label("What was said").first.fill("* -")
+    await expect(page.get_by_text("there is no word to search for")).to_be_visible()
+
+
 async def test_markup_in_whatever_was_said_is_shown_as_text(stage: Stage) -> None:
     turn = await stage.submit(EVIL, session=EVIL[:150])
     call_id = await stage.hands.call_tool(turn)

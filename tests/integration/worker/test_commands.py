@@ -1,4 +1,4 @@
-"""`turnwright journal verify|rebuild|migrate|stats` from the terminal: what they say, and how they exit."""
+"""`turnwright journal verify|rebuild|reindex|migrate|stats` from the terminal: what they say, and how they exit."""
 
 import json
 import logging  # noqa: TID251 - it is put back as it was
@@ -87,6 +87,23 @@ def test_stats_counts_what_is_there(file: Path) -> None:
     assert counted["turns"] == {"queued": 2}
     assert counted["workers"] == []
     assert "queued" in call(file, "journal", "stats").stdout
+
+
+def test_reindex_finds_what_was_there_before_and_has_nothing_to_do_again(file: Path) -> None:
+    made(file)
+    with sqlite3.connect(file) as connection:
+        connection.execute("DELETE FROM texts")
+        connection.execute("UPDATE threads SET searched_seq = 0")
+    assert json.loads(call(file, "session", "search", "two", "--json").stdout)["hits"] == []
+    assert "threads to index 2" in " ".join(call(file, "journal", "stats").stdout.split())
+    done = [json.loads(call(file, "journal", "reindex", "--json", *more).stdout) for more in ((), (), ("--all",))]
+    assert done == [{"indexed": 2}, {"indexed": 0}, {"indexed": 2}]
+    [hit] = json.loads(call(file, "session", "search", "two", "--json").stdout)["hits"]
+    assert (hit["session"], hit["agent"], hit["role"]) == ("s", "echo", "user")
+    assert hit["snippet"] == [{"text": "two", "found": True}]
+    shown = call(file, "session", "search", "two", "--session", "s")
+    assert "s (anonymous)  echo/main" in shown.stdout
+    assert call(file, "session", "search", "--", "-two").exit_code == 2
 
 
 @pytest.mark.parametrize("command", ["verify", "rebuild", "stats"])

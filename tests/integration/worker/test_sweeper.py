@@ -48,6 +48,17 @@ async def test_a_turn_whose_wake_up_was_lost_is_roused(seeds: Seeds, roused: Rou
     await until(lambda: roused.threads[:1] == ["a"])
 
 
+async def test_what_was_there_before_the_search_is_indexed_by_who_sweeps(
+    seeds: Seeds, roused: Roused, start: Start, sql: Sql
+) -> None:
+    await seeds.thread("a")
+    await sql("UPDATE threads SET searched_seq = 0 WHERE agent <> ''")
+    await start(roused)
+    async with asyncio.timeout(30):
+        while await sql("SELECT 1 FROM threads WHERE searched_seq < seq"):
+            await asyncio.sleep(0.01)
+
+
 async def test_a_killed_worker_s_turn_is_roused_at_once_although_it_was_just_checked(
     seeds: Seeds, roused: Roused, start: Start, spawn: Spawn, sql: Sql
 ) -> None:
