@@ -23,9 +23,10 @@ ERROR_CHARACTERS_MAX = 200
 URL_CHARACTERS_MAX = 2_000
 TRIES_MIN_BEFORE_DISABLED = 10
 DOUBLINGS_MAX = 30
+PORT_MAX = 65_535
 LAST_OF_A_TURN = frozenset({TurnCompleted.TYPE, TurnCancelled.TYPE})
 # So narrow that no two programs can take it for two different places.
-_URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?([/?][!-\"$-~]*)?")
+_URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?][!-\"$-~]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,10 @@ def retry_s(tries: int, terms: RetryTerms, seed: str) -> float:
 
 def checked_url(url: str) -> str:
     """The URL itself, if it can be one of a receiver. Raises `InvalidInput`."""
-    if not isinstance(url, str) or len(url) > URL_CHARACTERS_MAX or _URL.fullmatch(url) is None:
+    found = _URL.fullmatch(url) if isinstance(url, str) and len(url) <= URL_CHARACTERS_MAX else None
+    if found is None or not 0 < int((found[2] or ":443")[1:]) <= PORT_MAX:
         raise InvalidInput(
-            "a webhook's URL looks like https://shop.example.com/hook: no user, no password, no fragment, "
+            "a webhook's URL looks like https://shop.example.com/hook: no user, no password, no fragment, a port that is one, "
             f"what is not ASCII encoded, and at most {URL_CHARACTERS_MAX:,} characters"
         )
     return url
