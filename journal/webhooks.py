@@ -164,8 +164,8 @@ def checked_url(url: str) -> str:
     found = _URL.fullmatch(url) if isinstance(url, str) and len(url) <= URL_CHARACTERS_MAX else None
     if found is None or not 0 < int((found[2] or ":443")[1:]) <= PORT_MAX:
         raise InvalidInput(
-            "a webhook's URL looks like https://shop.example.com/hook: no user, no password, no fragment, a port that is one, "
-            f"what is not ASCII encoded, and at most {URL_CHARACTERS_MAX:,} characters"
+            "a webhook's URL looks like https://shop.example.com/hook: no user, no password, no fragment, "
+            f"a port from 1 to {PORT_MAX}, what is not ASCII encoded, and at most {URL_CHARACTERS_MAX:,} characters"
         )
     return url
 
