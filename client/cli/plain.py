@@ -127,7 +127,7 @@ def question(given: Question) -> dict[str, Any]:
 
 def turn_seen(seen: TurnSeen) -> dict[str, Any]:
     """A turn of a list."""
-    return _turn(seen.key, seen.status, seen.shown) | {"unreadable": seen.unreadable or None}
+    return _turn(seen.key, seen.status, seen.shown) | {"input": seen.input, "unreadable": seen.unreadable or None}
 
 
 def _turn(key: ThreadKey, row: TurnStatus, shown: ShownStatus) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from turnwright.journal.transact.rows import (
     session_control,
     thread_control,
 )
+from turnwright.journal.transact.turn_inputs import turn_inputs
 from turnwright.journal.turn_status import Phase, TurnStatus
 from turnwright.journal.ways import way_to_rebuild
 
@@ -48,12 +49,16 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class TurnSeen:
-    """A turn in a list. `unreadable`: why it or its thread cannot be read; the rest is what is known all the same."""
+    """A turn in a list; `input`: how the text of its input begins, in one line.
+
+    `unreadable`: why it or its thread cannot be read; the rest is what is known all the same.
+    """
 
     key: ThreadKey
     status: TurnStatus
     shown: ShownStatus
     unreadable: str = ""
+    input: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,17 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
     stretches = yield from _stretches(wanted)
     if stretches is None:
         return None
-    items: list[TurnSeen] = []
+    page = yield from _judged(wanted, stretches, after, limit)
+    begins = yield from turn_inputs((thread_id, seen.status.queued_seq) for thread_id, seen in page.items)
+    items = (replace(seen, input=begins.get((thread_id, seen.status.queued_seq), "")) for thread_id, seen in page.items)
+    return Page(tuple(items), page.next)
+
+
+def _judged(
+    wanted: TurnFilter, stretches: tuple[_Stretch, ...], after: str | None, limit: int
+) -> Script[Page[tuple[int, TurnSeen]]]:
+    """The page, each turn with its thread's id."""
+    items: list[tuple[int, TurnSeen]] = []
     place, size, looked, judged = _NEWEST if after is None else place_of(after), limit, 0, 0
     while looked < LOOKED_ROWS_MAX and judged < JUDGED_ROWS_MAX:
         batch = yield from _newest(stretches, place, size)
@@ -104,7 +119,7 @@ def list_turns(wanted: TurnFilter, after: str | None, limit: int) -> Script[Page
             judged += 1
             seen = yield from _turn_seen(row)
             if wanted.shown in (None, seen.shown):
-                items.append(seen)
+                items.append((row[8], seen))
             if len(items) == limit:
                 return Page(tuple(items), _cursor(place))
         if len(batch) < size:

@@ -110,7 +110,7 @@ class TurnsPage {
       { class: "turn" },
       h("span", {}, box),
       chip("queued"),
-      h("span", { class: "name" }),
+      h("span", { class: "name" }, h("span"), h("span", { class: "faint" })),
       h("span", { class: "agent faint" }),
       h("span", { class: "fact steps" }),
       h("span", { class: "fact took" }),
@@ -120,16 +120,18 @@ class TurnsPage {
   }
 
   /** @type {(row: HTMLElement, turn: any) => void} */
-  #fillRow(row, { key, status, shown, unreadable }) {
+  #fillRow(row, { key, status, shown, unreadable, input }) {
     const [box, word, name, agent, steps, took, queued] = /** @type {HTMLElement[]} */ ([...row.children]);
     /** @type {HTMLInputElement} */ (box.firstElementChild).checked = this.chosen.has(status.turn_id);
     rechip(word, unreadable ? "failed" : shown, unreadable ? "unreadable" : shown);
-    write(name, key.session + (key.user ? ` · ${key.user}` : ""));
+    const [whose, asked] = /** @type {HTMLElement[]} */ ([...name.children]);
+    write(whose, key.session + (key.user ? ` · ${key.user}` : ""));
+    write(asked, input ? ` ${input}` : "");
     write(agent, key.agent + (key.thread === "main" ? "" : ` / ${key.thread}`) + (status.code ? ` · ${status.code}` : ""));
     write(steps, status.steps ? String(status.steps) : "");
     write(took, status.started_at_us ? duration((status.ended_at_us ?? Date.now() * 1000) - status.started_at_us) : "");
     retime(queued, status.queued_at_us);
-    row.title = unreadable || [status.turn_id, status.code, status.message].filter(Boolean).join(" · ");
+    row.title = unreadable || [status.turn_id, status.code, status.message, input].filter(Boolean).join(" · ");
   }
 
   /** @param {any} turn */

@@ -28,6 +28,7 @@ async def test_a_turn_is_paused_resumed_steered_and_cancelled_with_keys(stage: S
     page = await stage.page("turns")
     row = page.get_by_role("row")
     await expect(row).to_contain_text("running")
+    await expect(row).to_contain_text("Book a flight to Oslo")
     await page.keyboard.press("j")
     await page.keyboard.press("p")
     await expect(row).to_contain_text("pausing")

@@ -4,10 +4,12 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, Played, Sql
 from turnwright.journal import store_admin
+from turnwright.journal.commands import CancelTurn, EraseEntry
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.statements import migrations
 from turnwright.journal.transact.listing import LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.turn_inputs import INPUT_CHARACTERS_MAX
 
 MANY = 3 * LOOKED_ROWS_MAX
 ANNS = ThreadKey("t", "ann", "clerk", "s")
@@ -45,6 +47,19 @@ async def test_the_few_in_a_phase_are_found_at_once_among_many_in_others(played:
     page = await listed(played, TurnFilter("t", phases=("failed",)))
     assert (len(page.items), page.next) == (2, None)
     assert (await listed(played, TurnFilter("t", phases=("cancelled", "waiting")))) == Page(())
+
+
+async def test_a_turn_in_a_list_says_how_its_input_begins(played: Played) -> None:
+    long = await played.submit("Book a train\nto Graz. " + "word " * 99)
+    erased = await played.submit("My number is 5544.")
+    await played.execute(KEY, CancelTurn(request_id="cancel", turn_id=erased))
+    status = await played.journal.turn(KEY, erased)
+    assert status is not None
+    await played.execute(KEY, EraseEntry(request_id="erase", seq=status.queued_seq))
+    shown = {seen.status.turn_id: seen.input for seen in (await listed(played, TurnFilter("t"))).items}
+    assert shown[long].startswith("Book a train to Graz. word word")
+    assert len(shown[long]) == INPUT_CHARACTERS_MAX
+    assert shown[erased] == ""
 
 
 async def test_those_in_several_phases_come_in_one_order(played: Played, sql: Sql, queued: str) -> None:
