@@ -326,7 +326,7 @@ class Client(Answering):
         return await self._access.backend.keys(after, limit)
 
     async def revoke_key(self, key_id: str) -> None:
-        """Let an API key be valid no more, from its next use on. Raises `NotFound`."""
+        """Let an API key be valid no more, from its next use on, and end its open streams. Raises `NotFound`."""
         if not await self._access.backend.revoke_key(key_id):
             raise NotFound("key", key_id)
 

@@ -69,7 +69,7 @@ class KeysCommands:
         self._runner.run(run, as_json=as_json)
 
     def revoke(self, key: KeyId, *, as_json: Json = False) -> None:
-        """Let a key be valid no more, from its next use on."""
+        """Let a key be valid no more, from its next use on, and end its open streams."""
 
         async def run(client: Client, screen: Screen) -> None:
             await client.revoke_key(key)

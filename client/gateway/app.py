@@ -37,6 +37,7 @@ from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.problems import GatewayError, Problem, answer_of, problem_of
 from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.opening import open_journal
 from turnwright.client.wakes import Wakes
@@ -123,8 +124,10 @@ async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:
     if settings.jwt is not None:
         kinds += (Jwts(settings.jwt),)
     everybody = Caller(said.tenant, Grant(name=said.principal, role="admin")) if settings.open else None
+    doorkeeper = Doorkeeper(kinds, everybody)
     limits = Limits(settings.requests_per_s, settings.requests_at_once, settings.streams_max)
-    return Desk(settings, journal, wakes, Doorkeeper(kinds, everybody), limits, Feeds(journal), leaving, Pulse(journal))
+    standing = Standing(doorkeeper, settings.heartbeat_s)
+    return Desk(settings, journal, wakes, doorkeeper, limits, Feeds(journal), leaving, Pulse(journal), standing)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -16,11 +16,15 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A tenant, and what the credential grants in it. `key_id` names an API key, if it was one."""
+    """A tenant, and what the credential grants in it.
+
+    `key_id` names an API key, if it was one; `until_s` is when a token ends, in seconds since 1970 UTC.
+    """
 
     tenant: str
     grant: Grant
     key_id: str | None = None
+    until_s: float | None = None
 
     @property
     def principal(self) -> str:

@@ -26,6 +26,7 @@ from turnwright.journal.store_keys import MARK, find_bearer
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 TOKEN_CHARACTERS_MAX = 8_192
 LEEWAY_S = 30
+FAR_S = 2**40
 REQUIRED_CLAIMS = ("exp", "iss", "aud", "sub")
 REFUSED = "send a valid credential as `Authorization: Bearer …`"
 
@@ -46,7 +47,7 @@ class Credentials(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """The keys that `turnwright keys create` makes. A key that is revoked is refused from its next use on."""
+    """The keys that `turnwright keys create` makes. A revoked one is refused, and ends its open streams."""
 
     driver: Driver
 
@@ -118,7 +119,8 @@ class Jwts:
         role = claims.get(said.role_claim, "caller")
         if role not in ROLES:
             raise InvalidInput(f"the token has the role {role!r}, which is none of {', '.join(ROLES)}")
-        return Caller(tenant, Grant(name=checked_part("sub", claims["sub"]), role=role, user=user))
+        grant = Grant(name=checked_part("sub", claims["sub"]), role=role, user=user)
+        return Caller(tenant, grant, until_s=float(min(int(claims["exp"]), FAR_S)))
 
 
 @dataclass(frozen=True, slots=True)

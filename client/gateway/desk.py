@@ -21,6 +21,7 @@ from turnwright.client.gateway.limits import Limits
 from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.readings import Readings
 from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.gateway.standing import Standing
 from turnwright.client.on_the_wire import from_path
 from turnwright.client.wakes import Wakes
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -39,6 +40,7 @@ class Desk:
     feeds: Feeds
     leaving: Leaving
     pulse: Pulse
+    standing: Standing
     readings: Readings = field(default_factory=Readings)
 
     async def has_session(self, key: SessionKey) -> bool:

@@ -3,18 +3,20 @@
 Rule: the id of an event is a place in the journal, so it never expires: a reader comes back with the last one it got,
 as `Last-Event-ID` or `after`, and misses nothing. Without one the first event is a `snapshot`, then come the entries
 after it. An `end` is always said before a stream that has an end closes. A reader that takes nothing for a while is
-let go.
+let go, and so is one whose credential has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 import structlog
 from fastapi import Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from turnwright.client.errors import NotFound
@@ -57,7 +59,10 @@ log = structlog.get_logger(__name__)
 
 
 class Stream(EventSourceResponse):
-    """A stream that counts as one of its caller's from its beginning to its end; the server's end is its end too."""
+    """A stream that counts as one of its caller's from its beginning to its end.
+
+    The end of the server, and that of the caller's credential, is its end too.
+    """
 
     media_type = "text/event-stream"
 
@@ -73,15 +78,21 @@ class Stream(EventSourceResponse):
         )
         self._held = desk.limits.stream(caller)
         self._leaving = desk.leaving
+        self._standing = desk.standing
+        self._caller = caller
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it. Who takes nothing is let go, and its connection is closed."""
         answer = Answer(send)
         with self._held:
             try:
-                if await self._leaving.cut_short(super().__call__(scope, receive, answer.send)):
+                telling = super().__call__(scope, receive, answer.send)
+                authorization = Headers(scope=scope).get("Authorization")
+                ended = partial(self._standing.until_ended, self._caller, authorization)
+                word = await self._leaving.cut_short(telling, ended)
+                if word is not None:
                     start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-                    await answer.end(start)
+                    await answer.end(start, word)
             except* SendTimeoutError:
                 log.info("stream_let_go")
 

@@ -44,7 +44,7 @@ async def list_keys(caller: WhoAsks, desk: AtDesk, after: After = None, limit: L
 
 @router.delete("/keys/{api_key}", status_code=204)
 async def revoke_key(caller: WhoAsks, desk: AtDesk, api_key: Annotated[str, Path()]) -> None:
-    """Let a key be valid no more, from its next use on."""
+    """Let a key be valid no more, from its next use on, and end its open streams."""
     caller.needs("admin")
     if not await desk.access(caller).backend.revoke_key(from_path(api_key)):
         raise NotFound("key", from_path(api_key))

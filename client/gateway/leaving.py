@@ -1,4 +1,4 @@
-"""How streams end when the server stops: at once, behind a whole event, and with a word.
+"""How streams end before their end, because the server stops or the credential ends: behind a whole event, with a word.
 
 Rule: the server waits for answers that are under way, and a stream has no end to wait for. So all of them are ended
 when it begins to leave; a reader comes back with the last id it got, to whichever gateway serves then.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import structlog
@@ -20,6 +20,7 @@ from starlette.types import Message, Send
 from turnwright.client.gateway.connections import Connection
 
 FAREWELL = b": server stopping\n\n"
+CREDENTIAL_ENDED = b": credential ended\n\n"
 FAREWELL_S = 1.0
 
 log = structlog.get_logger(__name__)
@@ -35,13 +36,16 @@ class Leaving:
     def begin(self) -> None:
         """End those that are open, and from now on every one that begins."""
         self._begun = True
-        now_s = asyncio.get_running_loop().time()
         for limit in self._open:
-            limit.reschedule(now_s)
+            _end_now(limit)
 
-    async def cut_short(self, telling: Awaitable[object]) -> bool:
-        """Await a stream for no longer than the server stays; whether it was ended before its end."""
+    async def cut_short(self, telling: Awaitable[object], ended: Callable[[], Awaitable[None]]) -> bytes | None:
+        """Await a stream for no longer than the server stays, and than until `ended` returns.
+
+        What is to be said where it was ended before its end; None: it was not.
+        """
         limit = asyncio.timeout(0 if self._begun else None)
+        watching = asyncio.create_task(_end(limit, ended))
         try:
             async with limit:
                 self._open.add(limit)
@@ -51,7 +55,23 @@ class Leaving:
                 raise
         finally:
             self._open.discard(limit)
-        return limit.expired()
+            watching.cancel()
+        if not limit.expired():
+            return None
+        return FAREWELL if self._begun else CREDENTIAL_ENDED
+
+
+async def _end(limit: asyncio.Timeout, ended: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await ended()
+    except Exception:  # nobody looks any more, so the stream does not go on
+        log.exception("credential_unchecked")
+    _end_now(limit)
+
+
+def _end_now(limit: asyncio.Timeout) -> None:
+    if not limit.expired():
+        limit.reschedule(asyncio.get_running_loop().time())
 
 
 class Answer:
@@ -67,15 +87,15 @@ class Answer:
         self._over = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
 
-    async def end(self, start: Message) -> None:
-        """Say farewell, if there is no end yet; whoever takes nothing is not waited for."""
+    async def end(self, start: Message, word: bytes) -> None:
+        """Say a last word, if there is no end yet; whoever takes nothing is not waited for."""
         if self._over:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
                 if not self._begun:
                     await self._send(start)
-                await self._send({"type": "http.response.body", "body": FAREWELL})
+                await self._send({"type": "http.response.body", "body": word})
 
 
 class Server(uvicorn.Server):

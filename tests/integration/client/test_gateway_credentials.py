@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx2
@@ -18,18 +19,23 @@ from jwt.algorithms import RSAAlgorithm
 
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import running, serving, settings_of
+from tests.integration.client.hands import AGENT
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from tests.integration.worker.conftest import run_sql
-from turnwright.client.gateway.credentials import JwtSettings
+from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.credentials import Doorkeeper, JwtSettings
+from turnwright.client.gateway.leaving import CREDENTIAL_ENDED
 from turnwright.client.gateway.serve import server_of
+from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import is_loopback
 from turnwright.journal.api_keys import LIFE_S_MAX, Grant
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.errors import InvalidInput, StoreUnavailable
 from turnwright.journal.store_keys import create_key, revoke_key
 
 KEY = rsa.generate_private_key(65_537, 2_048)
 OTHER_KEY = rsa.generate_private_key(65_537, 2_048)
+DEADLINE_S, ENOUGH = 60, 5
 SOON_S = 30  # less than a body is waited for
 ISSUER, AUDIENCE, KID = "https://login.example.com", "turnwright", "k1"
 
@@ -90,6 +96,64 @@ async def test_a_key_that_was_revoked_or_has_expired_is_refused_from_then_on(url
         while (answer := await ask.get("/me")).status_code == httpx2.codes.OK:
             await asyncio.sleep(0.05)
         assert_problem(answer, 401, "unauthenticated")
+
+
+async def test_open_streams_end_when_their_key_is_revoked_and_no_others(driver: Driver, journal_url: str) -> None:
+    """Silent ones and busy ones, without a word of an end that was not: who comes back is told what is so."""
+    made = await create_key(driver, "acme", Grant(name="shop", role="caller", user="ann"))
+    agui: dict[str, Any] = {
+        "threadId": "chat",
+        "runId": "r",
+        "messages": [{"id": "m", "role": "user", "content": "hi"}],
+    }
+    agui |= {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
+    main = f"/sessions/s/threads/{AGENT}/main"
+    async with (
+        serving(settings_of(journal_url, heartbeat_s=0.1)) as url,
+        http(url, made.token) as ask,
+        http(url, await token(driver, "operator")) as other,
+        AsyncExitStack() as held,
+    ):
+        turn = (await submitted(ask))["turn_id"]
+        streams = [
+            await held.enter_async_context(ask.stream("GET", path))
+            for path in ("/sessions/s/events", f"{main}/events", f"{main}/changes", f"/turns/{turn}/events")
+        ]
+        streams.append(await held.enter_async_context(ask.stream("POST", f"{main}/agui", json=agui)))
+        async with other.stream("GET", "/sessions/s/changes") as kept:
+            lines = kept.aiter_lines()
+            assert await anext(lines) == "event: change"
+            await revoke_key(driver, "acme", made.key.key_id)
+            async with asyncio.timeout(DEADLINE_S):
+                for stream in streams:
+                    said = [line async for line in stream.aiter_lines() if line]
+                    assert said[-1] == CREDENTIAL_ENDED.decode().strip()
+                    assert "event: end" not in said
+                await submitted(other)
+                while await anext(lines) != "event: change":
+                    pass
+
+
+async def test_a_stream_outlasts_a_journal_that_does_not_answer_for_its_key(driver: Driver) -> None:
+    """Nobody can tell then, and a good credential would be thrown away."""
+
+    class Away:
+        asked = 0
+
+        def takes(self, _: str) -> bool:
+            return True
+
+        async def caller(self, _: str) -> Caller | None:
+            self.asked += 1
+            if self.asked < ENOUGH:
+                raise StoreUnavailable("nobody answers")
+            return None
+
+    away = Away()
+    standing = Standing(Doorkeeper((away,)), again_s=0.001)
+    async with asyncio.timeout(DEADLINE_S):
+        await standing.until_ended(Caller("acme", Grant(name="shop", role="caller")), "Bearer x")
+    assert away.asked == ENOUGH
 
 
 async def test_an_administrator_makes_lists_and_revokes_keys_of_its_own_tenant_only(url: str, driver: Driver) -> None:
@@ -204,7 +268,7 @@ async def jwt_url(driver: Driver, journal_url: str) -> AsyncIterator[str]:
     server = uvicorn.Server(uvicorn.Config(published, log_config=None, lifespan="off"))
     async with running(server) as issuer:
         settings = JwtSettings(issuer=ISSUER, audience=AUDIENCE, jwks_url=f"{issuer}/keys")
-        async with serving(settings_of(journal_url, jwt=settings)) as url:
+        async with serving(settings_of(journal_url, jwt=settings, heartbeat_s=3_600)) as url:
             yield url
 
 
@@ -225,6 +289,19 @@ async def test_a_token_of_the_issuer_says_tenant_user_and_role(jwt_url: str) -> 
         assert_problem(await ben.get("/sessions/s", params={"user": "ann"}), 404, "not_found")
     async with http(jwt_url, signed(sub="ben", role="operator")) as operator:
         assert (await operator.get("/sessions/s", params={"user": "ann"})).status_code == httpx2.codes.OK
+
+
+async def test_a_stream_ends_when_its_token_does(jwt_url: str) -> None:
+    """By then and not at the next heartbeat, of which there is none before the deadline of this test."""
+    async with http(jwt_url, signed(role="operator")) as other:
+        await submitted(other)
+    async with (
+        http(jwt_url, signed(role="operator", exp=int(time.time()) + 2)) as ask,
+        asyncio.timeout(SOON_S),
+        ask.stream("GET", "/sessions/s/changes") as stream,
+    ):
+        said = [line async for line in stream.aiter_lines() if line]
+    assert said[-1] == CREDENTIAL_ENDED.decode().strip()
 
 
 @pytest.mark.parametrize(

@@ -159,12 +159,17 @@ def messages_to(sent: list[Message]) -> Answer:
     return Answer(send)
 
 
+async def for_ever() -> None:
+    await asyncio.Event().wait()
+
+
 async def test_a_stream_that_begins_while_the_server_leaves_is_begun_and_ended() -> None:
     leaving, sent = Leaving(), list[Message]()
     answer = messages_to(sent)
     leaving.begin()
-    assert await leaving.cut_short(asyncio.Event().wait())
-    await answer.end(START)
+    word = await leaving.cut_short(asyncio.Event().wait(), for_ever)
+    assert word == FAREWELL
+    await answer.end(START, word)
     assert sent == [START, {"type": "http.response.body", "body": FAREWELL}]
 
 
@@ -177,8 +182,8 @@ async def test_a_stream_that_has_ended_is_not_ended_twice() -> None:
         await answer.send({"type": "http.response.body", "body": b""})
         leaving.begin()
 
-    await leaving.cut_short(tell())
-    await answer.end(START)
+    word = await leaving.cut_short(tell(), for_ever)
+    await answer.end(START, word or b"")
     assert len(sent) == 2
 
 
@@ -187,7 +192,7 @@ async def test_a_stream_that_fails_for_its_own_lateness_is_not_taken_for_one_tha
         raise TimeoutError("the reader takes nothing")
 
     with pytest.raises(TimeoutError, match="takes nothing"):
-        await Leaving().cut_short(tell())
+        await Leaving().cut_short(tell(), for_ever)
 
 
 async def test_a_reader_that_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,4 +201,4 @@ async def test_a_reader_that_takes_nothing_is_not_waited_for(monkeypatch: pytest
     async def send(_: Message) -> None:
         await asyncio.Event().wait()
 
-    await Answer(send).end(START)
+    await Answer(send).end(START, FAREWELL)
