@@ -2,6 +2,7 @@
 
 TurnwrightError
 ├── InvalidInput            the caller's data: an id, a message, a setting
+│   └── RequestIdReused     a request id that was used for something else, or by somebody else
 ├── CommandRejected         a command that may not happen now; carries the receipt's code
 ├── TemporalUnreachable     Temporal does not answer; in `turnwright.workflows.engine`
 │   └── EngineAway          nobody can be woken now; in `turnwright.worker.rousing`
@@ -23,6 +24,10 @@ class TurnwrightError(Exception):
 
 class InvalidInput(TurnwrightError, ValueError):
     """Data of the caller that can never be accepted; nothing was changed."""
+
+
+class RequestIdReused(InvalidInput):
+    """A request id that was used for something else, or by somebody else; use a new one."""
 
 
 class CommandRejected(TurnwrightError):

@@ -26,10 +26,11 @@ WEBHOOKS_LISTED_MAX = 500
 async def create_webhook(
     driver: Driver, key: SessionKey, wanted: WantedWebhook, principal: str, request_id: str
 ) -> NewWebhook | None:
-    """Make a webhook; a repeated request is answered as it was. None: there is no such session, or no such turn.
+    """Make a webhook; its principal's repeated request is answered as it was. None: there is no such session, or turn.
 
     Raises:
         InvalidInput: URL, types, position or request id can be none, or the session has as many as it may.
+        RequestIdReused: the request id was used for a different webhook, or by another principal.
     """
     checked_part("principal", principal)
     checked_request_id(request_id)

@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 
 from turnwright.client.errors import ClientClosed, CommandRejected, NotFound
 from turnwright.journal.commands import Receipt
-from turnwright.journal.errors import InvalidInput, JournalError, StoreUnavailable, TurnwrightError
+from turnwright.journal.errors import InvalidInput, JournalError, RequestIdReused, StoreUnavailable, TurnwrightError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1
@@ -119,6 +119,8 @@ def problem_of(error: Exception) -> Problem:
             return Problem(error.status, error.code, str(error), headers=_headers_of(error))
         case NotFound():
             return Problem(404, "not_found", str(error), {"what": error.what})
+        case RequestIdReused():
+            return Problem(409, "request_id_reused", str(error))
         case InvalidInput():
             return Problem(400, "invalid_input", str(error))
         case StoreUnavailable() | ClientClosed():

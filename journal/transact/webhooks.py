@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from turnwright.journal.canonical import encode
 from turnwright.journal.durations import SECOND_US
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.errors import InvalidInput, RequestIdReused
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, first, rows
 from turnwright.journal.transact.listing import Page, place_of
@@ -47,19 +47,20 @@ class Due:
 def insert_webhook(
     webhook_id: str, key: SessionKey, wanted: WantedWebhook, principal: str, secret: str
 ) -> Script[NewWebhook | None]:
-    """Keep a new webhook; one that is there already under that id is answered as it was.
+    """Keep a new webhook; one that is there already under that id is answered as it was, to who made it.
 
     None: there is no such session, or no such turn in it.
 
     Raises:
-        InvalidInput: the session has as many as it may, or the id is that of a different webhook.
+        InvalidInput: the session has as many as it may.
+        RequestIdReused: the id is that of a different webhook, or of somebody else's.
     """
     row = yield from first("lock_session", key.canonical)
     if row is None or row[3] is not None:
         return None
     known = yield from first("find_webhook", webhook_id)
     if known is not None:
-        return _as_before(key, row[0], known, wanted)
+        return _as_before(key, row[0], known, wanted, principal)
     position = yield from _begin(key, row[0], wanted)
     if position is None:
         return None
@@ -157,11 +158,12 @@ def _begin_of_turn(key: SessionKey, session_id: int, turn_id: str, now: int) -> 
     return now if enlisted is not None and ThreadKey.parse(enlisted[0]).session_key == key else None
 
 
-def _as_before(key: SessionKey, session_id: int, row: Row, wanted: WantedWebhook) -> NewWebhook:
+def _as_before(key: SessionKey, session_id: int, row: Row, wanted: WantedWebhook, principal: str) -> NewWebhook:
+    """The secret is in the answer, and shown to nobody who was not shown it before."""
     known = _webhook(key, row)
     same = (known.turn_id, known.url, known.types) == (wanted.turn_id, wanted.url, wanted.types)
-    if row[1] != session_id or not same:
-        raise InvalidInput("the request id was used for a different webhook; use a new one")
+    if row[1] != session_id or not same or known.principal != principal:
+        raise RequestIdReused("the request id was used for a different webhook, or by somebody else; use a new one")
     return NewWebhook(known, row[5])
 
 

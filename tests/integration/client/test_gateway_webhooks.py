@@ -332,13 +332,19 @@ async def test_a_webhook_goes_with_its_session(
     assert_problem(await ask.post("/sessions/s/webhooks", json={"url": at}), 404, "not_found")
 
 
-async def test_a_repeated_request_makes_one_webhook_and_is_answered_as_before(ask: httpx2.AsyncClient) -> None:
+async def test_a_repeated_request_makes_one_webhook_and_is_answered_as_before_to_who_made_it(
+    ask: httpx2.AsyncClient, url: str, driver: Driver
+) -> None:
     said, key = {"url": "https://shop.example.com/hook"}, {"Idempotency-Key": "hook-1"}
     first, again = [await ask.post("/sessions/s/webhooks", json=said, headers=key) for _ in range(2)]
     assert (first.status_code, first.json()) == (201, again.json())
     await seen(ask)
     other = await ask.post("/sessions/s/webhooks", json={"url": "https://elsewhere.example.com"}, headers=key)
-    assert_problem(other, 400, "invalid_input")
+    assert_problem(other, 409, "request_id_reused")
+    async with http(url, await token(driver, "admin")) as admin:
+        refused = await admin.post("/sessions/s/webhooks", json=said, headers=key)
+    assert_problem(refused, 409, "request_id_reused")
+    assert first.json()["secret"] not in refused.text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT
 from turnwright.client import Client, InvalidInput, NotFound, Session
+from turnwright.journal.errors import RequestIdReused
 from turnwright.journal.webhooks import NewWebhook, Webhook
 
 URL = "https://shop.example.com/hook"
@@ -82,11 +83,16 @@ async def test_what_can_be_no_webhook_says_why(session: Session) -> None:
     assert (await session.webhooks()).items == ()
 
 
-async def test_a_request_that_is_repeated_makes_one(session: Session) -> None:
+async def test_a_request_that_is_repeated_makes_one_and_shows_its_secret_to_nobody_else(
+    session: Session, connect: Connect
+) -> None:
     made = [await session.create_webhook(URL, request_id="hook") for _ in range(2)]
     assert made[0] == made[1]
-    with pytest.raises(InvalidInput, match="different webhook"):
+    with pytest.raises(RequestIdReused, match="different webhook"):
         await session.create_webhook(f"{URL}/other", request_id="hook")
+    colleague = await connect(principal="somebody else")
+    with pytest.raises(RequestIdReused, match="somebody else"):
+        await colleague.session("ann", "s").create_webhook(URL, request_id="hook")
 
 
 async def test_a_webhook_of_another_user_or_tenant_is_not_there(session: Session, connect: Connect) -> None:
