@@ -14,6 +14,7 @@ from turnwright.activities.agent_tools import (
     plan_write,
     propose_objective,
     propose_requirement,
+    read_result,
     todo_write,
 )
 from turnwright.activities.check import Check, CheckHook
@@ -25,7 +26,7 @@ from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
 from turnwright.activities.tool_results import Changed, External, Question
 from turnwright.activities.tools import Tool, tool
-from turnwright.journal.agents import ApprovalTerms, Effect, Limits
+from turnwright.journal.agents import ApprovalTerms, ContextPolicy, Effect, Limits
 
 __all__ = [
     "Agent",
@@ -34,6 +35,7 @@ __all__ = [
     "Changed",
     "Check",
     "CheckHook",
+    "ContextPolicy",
     "Effect",
     "External",
     "Limits",
@@ -55,6 +57,7 @@ __all__ = [
     "plan_write",
     "propose_objective",
     "propose_requirement",
+    "read_result",
     "todo_write",
     "tool",
 ]

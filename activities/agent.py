@@ -14,10 +14,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from turnwright.activities.agent_tools.results import read_result
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.tools import Tool
-from turnwright.journal.agents import AgentDefinition, ApprovalTerms, Limits
+from turnwright.journal.agents import AgentDefinition, ApprovalTerms, ContextPolicy, Limits
 from turnwright.journal.canonical import encode
+from turnwright.journal.context.stubs import READ_RESULT
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import checked_part
 
@@ -28,7 +30,8 @@ class Agent:
 
     `model` is a name of pydantic-ai's (`openai:…`, `anthropic:…`), `scripted:…`, or, with `base_url`, what
     an OpenAI-compatible server calls its model. `model_settings` go to the model as they are. `permissions` say
-    which calls run unasked (by default those that only read), `approvals` how long a person has to answer.
+    which calls run unasked (by default those that only read), `approvals` how long a person has to answer, `context`
+    what gives way when a conversation is too long; an agent with a window can read back what was set aside.
 
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
@@ -43,6 +46,7 @@ class Agent:
     base_url: str | None = None
     permissions: Permissions = field(default_factory=Permissions)
     approvals: ApprovalTerms = field(default_factory=ApprovalTerms)
+    context: ContextPolicy = field(default_factory=ContextPolicy)
     _definition: AgentDefinition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +56,7 @@ class Agent:
             raise InvalidInput(f"agent {self.name}: model must be a name such as 'openai:gpt-5', got {self.model!r}")
         if not isinstance(self.permissions, Permissions):
             raise InvalidInput(f"agent {self.name}: permissions must be Permissions(...), got {self.permissions!r}")
-        object.__setattr__(self, "tools", _checked_tools(self.name, self.tools))
+        object.__setattr__(self, "tools", _checked_tools(self.name, self._with_read_result()))
         object.__setattr__(self, "_definition", self._defined())
 
     @property
@@ -63,6 +67,11 @@ class Agent:
     def tool(self, name: str) -> Tool[..., Any] | None:
         """The tool of that name, if the agent has it."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def _with_read_result(self) -> Sequence[Tool[..., Any]]:
+        bounded = self.context.window_tokens is not None
+        has_it = any(isinstance(tool, Tool) and tool.name == READ_RESULT for tool in self.tools)
+        return [*self.tools, read_result] if bounded and not has_it else self.tools
 
     def _defined(self) -> AgentDefinition:
         settings = _copied(self.name, self.model_settings)
@@ -77,6 +86,7 @@ class Agent:
                 base_url=self.base_url,
                 permissions=self.permissions.state,
                 approvals=self.approvals,
+                context=self.context,
             )
         except ValidationError as error:
             wrong = error.errors(include_url=False)[0]

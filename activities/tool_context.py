@@ -7,6 +7,7 @@ is that of the turn and the call, the same for every attempt.
 from __future__ import annotations
 
 import threading
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ class ToolContext:
     """The runtime context of one attempt of one call.
 
     `state` is the agent's state as of the call, None where there is none (as in a test).
+    `results` gives the whole text of a result that was set aside, by its call id (None: there is no such result).
     `cancel_requested` is set when the call should stop. An async tool is cancelled as well; a sync one
     runs in a thread and has to look: `ctx.cancel_requested.wait(0.1)`.
     """
@@ -35,4 +37,5 @@ class ToolContext:
     idempotency_key: str
     attempt: int = 1
     state: AgentState | None = None
+    results: Callable[[str], Awaitable[str | None]] | None = field(default=None, compare=False, repr=False)
     cancel_requested: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)

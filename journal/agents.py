@@ -5,9 +5,9 @@ Rule: a definition holds no code. A worker finds the code of a tool by agent and
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from turnwright.journal.messages import Frozen
 from turnwright.journal.state_parts import PermissionState
@@ -23,6 +23,28 @@ class Limits(Frozen):
     max_tokens: int | None = Field(default=None, ge=1)
     tool_time_s: float | None = Field(default=None, gt=0)
     model_attempts_max: int = Field(default=5, ge=1)
+
+
+class ContextPolicy(Frozen):
+    """What gives way when a conversation becomes too long for its model; `window_tokens` None: nothing does.
+
+    Over `compact_above` of the window, tool results of more than `result_characters_max` give way to a stub they can be
+    read back with, oldest first; if that is not enough, the oldest messages give way to a summary, so that about
+    `compact_to` of the window is left. `summary_model` None: the agent's own model writes it.
+    """
+
+    window_tokens: int | None = Field(default=None, ge=1_000)
+    compact_above: float = Field(default=0.8, gt=0, le=1)
+    compact_to: float = Field(default=0.4, gt=0, le=1)
+    result_characters_max: int = Field(default=8_000, ge=1_000)
+    summary_tokens_max: int = Field(default=2_000, ge=100)
+    summary_model: str | None = None
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.compact_to >= self.compact_above:
+            raise ValueError("compact_to must be below compact_above, else each request would be compacted")
+        return self
 
 
 class ApprovalTerms(Frozen):
@@ -63,6 +85,7 @@ class AgentDefinition(Frozen):
     base_url: str | None = None
     permissions: PermissionState = PermissionState()
     approvals: ApprovalTerms = ApprovalTerms()
+    context: ContextPolicy = ContextPolicy()
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, if the agent has it."""

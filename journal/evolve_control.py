@@ -22,6 +22,7 @@ from turnwright.journal.control import (
 from turnwright.journal.entries import (
     BudgetChanged,
     ContextCleared,
+    ContextCompacted,
     Entry,
     InputApplied,
     InputDiscarded,
@@ -373,6 +374,7 @@ _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
     ModelFailed: _model_failed,
     ModelInterrupted: _model_interrupted,
     ModelLate: lambda a, _, p: {"used": a.used.plus(p.usage)},
+    ContextCompacted: lambda a, _, p: {"used": a.used.plus(p.usage)},
     ToolDecided: _tool_decided,
     ToolStarted: _tool_started,
     ToolFinished: _tool_finished,

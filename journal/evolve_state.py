@@ -91,7 +91,9 @@ def _interrupted(state: AgentState, entry: Entry, payload: ModelInterrupted) -> 
 
 
 def _used(
-    state: AgentState, entry: Entry, payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate
+    state: AgentState,
+    entry: Entry,
+    payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate | ContextCompacted,
 ) -> dict[str, Any]:
     if payload.usage == Usage():
         return {}
@@ -137,14 +139,19 @@ def _iso(entry: Entry) -> str:
     return entry.when.isoformat()
 
 
-def _compacted(state: AgentState, _: Entry, payload: ContextCompacted) -> dict[str, Any]:
-    left = tuple(m for m in state.context if not payload.from_seq <= m.seq <= payload.to_seq)
-    return {"context": left, "summary": payload.summary}
+def _compacted(state: AgentState, entry: Entry, payload: ContextCompacted) -> dict[str, Any]:
+    left = tuple(message for message in state.context if not payload.replaces(message.seq))
+    return {"context": _uncounted(left), "summary": payload.summary} | _used(state, entry, payload)
 
 
 def _offloaded(state: AgentState, _: Entry, payload: ContextOffloaded) -> dict[str, Any]:
     stub = {"output": (Text(text=payload.stub),)}
-    return {"context": _with_changed(state.context, ToolResult, payload.call_id, stub)}
+    return {"context": _uncounted(_with_changed(state.context, ToolResult, payload.call_id, stub))}
+
+
+def _uncounted(context: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages without what a provider counted for them: it counted what stands there no more."""
+    return tuple(m if m.usage is None else m.model_copy(update={"usage": None}) for m in context)
 
 
 def _with_changed(

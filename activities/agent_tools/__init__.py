@@ -1,4 +1,5 @@
-"""Tools an agent uses on itself: todos, a plan, questions to the user, requirements, groups of tools.
+"""Tools an agent uses on itself: todos, a plan, questions to the user, requirements, groups of tools, results
+that were set aside.
 
 Rule: they touch nothing but the thread's own state, in one transaction with their result. So repeating them
 is free (`effect="read"`), and they run while planning and exploring too. None of them finishes a turn.
@@ -12,6 +13,7 @@ from turnwright.activities.agent_tools.groups import activate_tools
 from turnwright.activities.agent_tools.plans import plan_enter, plan_exit, plan_write
 from turnwright.activities.agent_tools.questions import ask_user
 from turnwright.activities.agent_tools.requirements import propose_objective, propose_requirement
+from turnwright.activities.agent_tools.results import read_result
 from turnwright.activities.agent_tools.todos import todo_write
 from turnwright.activities.tools import Tool
 
@@ -24,16 +26,18 @@ __all__ = [
     "plan_write",
     "propose_objective",
     "propose_requirement",
+    "read_result",
     "todo_write",
 ]
 
-Purpose: TypeAlias = Literal["todos", "plan", "questions", "requirements", "groups"]
+Purpose: TypeAlias = Literal["todos", "plan", "questions", "requirements", "groups", "results"]
 _TOOLS: Final[dict[Purpose, tuple[Tool[..., Any], ...]]] = {
     "todos": (todo_write,),
     "plan": (plan_enter, plan_write, plan_exit),
     "questions": (ask_user,),
     "requirements": (propose_objective, propose_requirement),
     "groups": (activate_tools,),
+    "results": (read_result,),
 }
 
 

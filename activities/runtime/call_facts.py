@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import structlog
 
 from turnwright.activities.permission_facts import facts_of
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.read_back import read_back
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import malformed
 from turnwright.journal import entry_ids
@@ -85,4 +87,5 @@ def context_of(attempt: Attempt, state: AgentState, call_id: str, ordinal: int =
         idempotency_key=f"{attempt.given.turn}/{call_id}",
         attempt=ordinal,
         state=state,
+        results=partial(read_back, attempt, state),
     )

@@ -18,6 +18,7 @@ from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
 from turnwright.activities.runtime.drafting import Draft
 from turnwright.activities.runtime.reserve import expected_use
+from turnwright.activities.runtime.room import Room, make_room
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.journal.agent_state import AgentState
@@ -44,6 +45,8 @@ class Call:
     offered: tuple[ToolSpec, ...] = ()
     state: AgentState | None = None
     facts: tuple[CallFacts, ...] = ()
+    too_long: bool = False
+    room: Room = field(default_factory=Room)
 
     @property
     def base(self) -> dict[str, Any]:
@@ -75,7 +78,9 @@ async def model_step(attempt: Attempt) -> Next:
     if outcome.rejection is None and model is not None:
         watched = attempt.watched(outcome, model.ordinal)
         draft = attempt.parts.drafting.draft(watched)
-        return await _carry_out(Call(attempt, definition, model.ordinal, draft, Partial(draft.said)), watched)
+        call = Call(attempt, definition, model.ordinal, draft, Partial(draft.said))
+        call.too_long = "context_length" in model.failures
+        return await _carry_out(call, watched)
     return attempt.refused(outcome)
 
 
@@ -98,7 +103,7 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
-    state = await attempt.state()
+    state = await make_room(attempt, call.ordinal, await attempt.state(), call.room, refused=call.too_long)
     call.state, call.offered = state, offered_tools(state)
     request = ModelRequest(
         model=definition.model,
@@ -118,14 +123,15 @@ def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Tes
     if ended.value is not None:
         return _answer(call, ended.value, duration_ms)
     if ended.stopped is not None:
-        return InterruptModel(**call.base, reason=ended.stopped, partial=partial.blocks, usage=partial.usage)
+        used = partial.usage + call.room.usage
+        return InterruptModel(**call.base, reason=ended.stopped, partial=partial.blocks, usage=used)
     failure = _failure(ended.error)
     return FailModel(
         **call.base,
         failure=failure.failure,
         message=str(failure),
         retry_after_s=failure.retry_after_s,
-        usage=failure.usage,
+        usage=failure.usage + call.room.usage,
         partial=partial.blocks,
     )
 
@@ -134,7 +140,7 @@ def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondMod
     return RespondModel(
         **call.base,
         blocks=response.blocks,
-        usage=response.usage,
+        usage=response.usage + call.room.usage,
         finish_reason=response.finish_reason,
         model=response.model,
         duration_ms=duration_ms,

@@ -13,6 +13,8 @@ from turnwright.journal.durations import human
 from turnwright.journal.entries import (
     BudgetChanged,
     ByPrincipal,
+    ContextCompacted,
+    ContextOffloaded,
     Entry,
     EntryErased,
     InputInjected,
@@ -126,6 +128,8 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     ToolLate: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} {p.outcome}: {said(p.output)}",
     InteractionRequested: _asked,
     InteractionExpired: lambda p: f"{p.interaction_id}: {p.resolution}",
+    ContextCompacted: lambda p: f"entries {p.from_seq} to {p.to_seq}: {p.summary}",
+    ContextOffloaded: lambda p: f"the result of {p.call_id}, entry {p.result_seq}",
     PermissionsChanged: lambda p: permission_words(p.permissions),
     BudgetChanged: lambda p: f"of the {_SCOPES.get(p.scope, p.scope)}: {budget_words(p.budget)}",
     SessionBudgetChanged: lambda p: budget_words(p.budget),

@@ -10,6 +10,7 @@ from turnwright.journal.commands.base import Rejection as Rejection
 from turnwright.journal.commands.base import TurnCommand as TurnCommand
 from turnwright.journal.commands.run import Claiming as Claiming
 from turnwright.journal.commands.run import ClaimRun as ClaimRun
+from turnwright.journal.commands.run import CompactContext as CompactContext
 from turnwright.journal.commands.run import Look as Look
 from turnwright.journal.commands.run import RequestModel as RequestModel
 from turnwright.journal.commands.run import RunCommand as RunCommand

@@ -11,6 +11,7 @@ from typing import Any
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands.specs import CallSpec
+from turnwright.journal.entries.state import ContextCompacted, ContextOffloaded
 from turnwright.journal.permissions.facts import CallFacts
 
 
@@ -56,6 +57,17 @@ class RequestModel(Claiming):
 
     model: str = ""
     reserve: Used = field(default_factory=Used)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactContext(RunCommand):
+    """Let a part of the conversation give way before the model call that attempt `ordinal` has claimed."""
+
+    epoch: int
+    step: int
+    ordinal: int
+    offloads: tuple[ContextOffloaded, ...] = ()
+    compacted: ContextCompacted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

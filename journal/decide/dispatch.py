@@ -12,6 +12,7 @@ from turnwright.journal.commands import (
     ClearContext,
     ClientCommand,
     CloseThread,
+    CompactContext,
     FailModel,
     FinishTool,
     Inject,
@@ -32,7 +33,7 @@ from turnwright.journal.commands import (
     UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.decide import admin, claims, enlisted, model_testimony, thread_rules, tool_testimony
+from turnwright.journal.decide import admin, claims, compaction, enlisted, model_testimony, thread_rules, tool_testimony
 from turnwright.journal.decide.context import UNKNOWN_SESSION, Context, Decision
 from turnwright.journal.decide.table import decide_turn_command
 from turnwright.journal.edge import storable
@@ -55,6 +56,7 @@ RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     Look: claims.look,
     RequestModel: claims.request_model,
     StartTool: claims.start_tool,
+    CompactContext: compaction.compact_context,
     RespondModel: model_testimony.respond_model,
     FailModel: model_testimony.fail_model,
     InterruptModel: model_testimony.interrupt_model,

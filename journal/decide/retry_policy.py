@@ -16,11 +16,12 @@ from turnwright.journal.entries.operation import FailureClass
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """First wait, longest wait (seconds), and how many times the agent's attempts this class may use."""
+    """First and longest wait (seconds), how many times the agent's attempts a class may use, and how many at most."""
 
     first_s: float
     longest_s: float
     attempts_factor: int = 1
+    attempts_max: int | None = None
 
 
 POLICY: Mapping[FailureClass, Backoff | None] = {
@@ -30,7 +31,7 @@ POLICY: Mapping[FailureClass, Backoff | None] = {
     "rate_limited": Backoff(2.0, 120.0, attempts_factor=4),
     "invalid": None,
     "auth": None,
-    "context_length": None,
+    "context_length": Backoff(0.0, 0.0, attempts_max=2),  # the second one makes room first
     "refused": None,
 }
 RETRY_AFTER_LONGEST_S = 3_600.0
@@ -51,6 +52,8 @@ def retry_delay_s(
     """
     backoff = POLICY[failure]
     if backoff is None or count >= limits.model_attempts_max * backoff.attempts_factor:
+        return None
+    if backoff.attempts_max is not None and count >= backoff.attempts_max:
         return None
     asked_s = retry_after_s or 0.0
     if asked_s > RETRY_AFTER_LONGEST_S:

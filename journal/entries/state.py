@@ -9,17 +9,26 @@ from pydantic import Field
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
-from turnwright.journal.messages import Message
+from turnwright.journal.messages import Message, Usage
 from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
 
 
 class ContextCompacted(Payload):
-    """The messages of the entries in [from_seq, to_seq] are replaced by `summary` in the context."""
+    """The messages of the entries in [from_seq, to_seq], but for those in `kept`, are replaced by `summary`.
+
+    `usage`: what writing the summary took.
+    """
 
     TYPE: ClassVar[str] = "context.compacted"
     from_seq: int
     to_seq: int
     summary: str
+    kept: tuple[int, ...] = ()
+    usage: Usage = Usage()
+
+    def replaces(self, seq: int) -> bool:
+        """Whether that entry's messages are replaced."""
+        return self.from_seq <= seq <= self.to_seq and seq not in self.kept
 
 
 class ContextCleared(ByPrincipal):
@@ -29,11 +38,11 @@ class ContextCleared(ByPrincipal):
 
 
 class ContextOffloaded(Payload):
-    """A tool result's body was moved to a blob; the context holds `stub` in its place."""
+    """A tool result gave way to `stub` in the context; its whole text stays where it was, in the entry `result_seq`."""
 
     TYPE: ClassVar[str] = "context.offloaded"
     call_id: str
-    blob: str
+    result_seq: int
     stub: str
 
 

@@ -20,6 +20,7 @@ from turnwright.journal.commands import (
     ClaimRun,
     ClientCommand,
     CloseThread,
+    CompactContext,
     FinishTool,
     Reconcile,
     Rejection,
@@ -228,7 +229,9 @@ def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -
 
 def _changes_state(command: ClientCommand | RunCommand) -> bool:
     """Whether the decision depends on the agent's state, which costs a read."""
-    return isinstance(command, ChangeState | UpdateState) or (isinstance(command, FinishTool) and bool(command.ops))
+    return isinstance(command, ChangeState | UpdateState | CompactContext) or (
+        isinstance(command, FinishTool) and bool(command.ops)
+    )
 
 
 def _in_question(control: ThreadControl, command: ClientCommand | RunCommand, terms: Terms) -> frozenset[str]:

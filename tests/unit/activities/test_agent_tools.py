@@ -64,7 +64,7 @@ def test_all_of_them_may_be_repeated_freely_and_run_while_planning() -> None:
 def test_tools_are_chosen_by_purpose() -> None:
     assert [known.name for known in agent_tools("plan")] == ["plan_enter", "plan_write", "plan_exit"]
     assert [known.name for known in agent_tools("questions", "todos")] == ["ask_user", "todo_write"]
-    assert len(agent_tools()) == len({known.name for known in agent_tools()}) == 8
+    assert len(agent_tools()) == len({known.name for known in agent_tools()}) == 9
 
 
 async def test_todos_are_written_as_a_list() -> None:

@@ -29,7 +29,7 @@ def test_a_failed_turn_has_a_code_a_message_and_says_whether_a_retry_makes_sense
     scene = Scene().failed("auth")
     assert (scene.status.code, scene.status.retryable) == ("model_error", True)
     assert "auth" in (scene.status.message or "")
-    scene = Scene().failed("context_length")
+    scene = Scene().failed("refused")
     assert scene.status.retryable is False
 
 

@@ -11,9 +11,9 @@ from turnwright.journal.entries import ModelFailed, ModelLate
 from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.messages import Text
 
-TRIED_AGAIN: list[FailureClass] = ["transient", "timeout", "cut", "rate_limited"]
-HOPELESS: list[FailureClass] = ["invalid", "auth", "context_length", "refused"]
-ATTEMPTS = {"transient": 5, "timeout": 5, "cut": 5, "rate_limited": 20}
+TRIED_AGAIN: list[FailureClass] = ["transient", "timeout", "cut", "rate_limited", "context_length"]
+HOPELESS: list[FailureClass] = ["invalid", "auth", "refused"]
+ATTEMPTS = {"transient": 5, "timeout": 5, "cut": 5, "rate_limited": 20, "context_length": 2}
 
 
 def fail_until_the_end(scene: Scene, failure: FailureClass) -> int:

@@ -19,6 +19,7 @@ from turnwright.journal.commands import (
     ClaimRun,
     ClientCommand,
     CloseThread,
+    CompactContext,
     FinishTool,
     LoggedCommand,
     Reconcile,
@@ -47,7 +48,7 @@ from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_stat
 
 KEY = ThreadKey("acme", "ann", "helper", "s-1")
 BEGIN_US = 1_700_000_000_000_000
-NEED_STATE = ChangeState | UpdateState | FinishTool
+NEED_STATE = ChangeState | CompactContext | UpdateState | FinishTool
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,22 @@
+"""The whole text of a result that was set aside: it stays in the entry that brought it."""
+
+from __future__ import annotations
+
+from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.persist import persist
+from turnwright.journal.agent_state import AgentState
+from turnwright.journal.context.stubs import text_of
+from turnwright.journal.entries import ToolFinished, ToolReconciled
+from turnwright.journal.messages import ToolResult
+
+
+async def read_back(attempt: Attempt, state: AgentState, call_id: str) -> str | None:
+    """The text of the call's result; None: the conversation has none, or it was erased."""
+    seq = next((m.seq for m in reversed(state.context) for result in m.results if result.id == call_id), None)
+    if seq is None:
+        return None
+    found = await persist(lambda: attempt.parts.journal.entries(attempt.key, seq - 1, limit=1))
+    payload = found[0].payload if found and found[0].seq == seq else None
+    if not isinstance(payload, ToolFinished | ToolReconciled) or payload.call_id != call_id:
+        return None
+    return text_of(ToolResult(id=call_id, name="", output=payload.output))
