@@ -6,7 +6,10 @@ Rule: a command is answered when its transaction is committed; only then is anyt
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TypeVar
 
+from turnwright.client.access import checked
 from turnwright.client.enlisting import statements_of
 from turnwright.client.errors import ClientClosed
 from turnwright.client.questions import Question, question_of
@@ -36,6 +39,7 @@ from turnwright.journal.why import Why
 
 RETRY_S = 0.2
 CLOSE_S = 2.0
+T = TypeVar("T")
 
 
 class Direct:
@@ -65,22 +69,27 @@ class Direct:
         return self._wakes.failure or f"no answer in {timeout_s:g} s"
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
-        """Try twice: a connection that died with a restarted server is only found out by using it."""
-        try:
-            receipt = await self.journal.execute(key, command)
-        except StoreUnavailable:
-            await asyncio.sleep(RETRY_S)
-            receipt = await self._again(key, command)
+        """Carry out a command, and wake what it concerns."""
+        receipt = await _twice(lambda: self.journal.execute(key, command), command.request_id)
         if receipt.status != "rejected" and not (isinstance(key, ThreadKey) and key.is_session_log):
             self._wakes.send(key)
         return receipt
 
-    async def _again(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
-        try:
-            return await self.journal.execute(key, command)
-        except StoreUnavailable as error:
-            error.add_note(f"whether it was committed is open: repeat it with request id {command.request_id!r}")
-            raise
+    async def execute_together(
+        self, key: ThreadKey, commands: Sequence[ClientCommand], moot: Collection[str]
+    ) -> tuple[Receipt, ...]:
+        """Carry out all of them, or none; one that is rejected with a `moot` code is let go.
+
+        Raises:
+            CommandRejected: one is rejected for another reason.
+            StoreUnavailable: whether they were committed is open; repeat them with the same request ids.
+        """
+        ids = ", ".join(command.request_id for command in commands)
+        receipts = await _twice(lambda: self.journal.execute_together(key, commands, moot), ids)
+        for receipt in receipts:
+            checked(receipt, check=receipt.code not in moot, key=key)
+        self._wakes.send(key)
+        return receipts
 
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase it piece by piece; what a crash leaves over is erased by the workers."""
@@ -224,3 +233,16 @@ class Direct:
         """A question by its id."""
         found = await store_admin.find_interaction(self.journal, self._tenant, interaction_id)
         return None if found is None else question_of(found)
+
+
+async def _twice(execute: Callable[[], Awaitable[T]], request_id: str) -> T:
+    """Try twice: a connection that died with a restarted server is only found out by using it."""
+    try:
+        return await execute()
+    except StoreUnavailable:
+        await asyncio.sleep(RETRY_S)
+    try:
+        return await execute()
+    except StoreUnavailable as error:
+        error.add_note(f"whether it was committed is open: repeat it with request id {request_id!r}")
+        raise

@@ -12,8 +12,9 @@ threads so that a step reads only what came after the last one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
+from typing import TypeVar
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import ClientCommand, DeleteSession, EraseEntry, Receipt, RunCommand, SessionCommand
@@ -27,7 +28,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.store_deltas import Deltas
 from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
-from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command
+from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command, thread_commands
 from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
 from turnwright.journal.transact.enlisting import EnlistedFirst, after_enlisted
@@ -57,6 +58,7 @@ from turnwright.journal.turn_status import TurnStatus
 
 STATES_CACHED_MAX = 256
 POLL_S = 1.0
+T = TypeVar("T")
 
 
 class Journal:
@@ -115,7 +117,23 @@ class Journal:
             await self.driver.scrub()
         return done.receipt
 
-    async def _carry_out(self, key: ThreadKey | SessionKey, script: Callable[[], Script[Done]]) -> Done:
+    async def execute_together(
+        self, key: ThreadKey, commands: Sequence[ClientCommand], moot: Collection[str]
+    ) -> tuple[Receipt, ...]:
+        """Carry out a client's commands on a thread in one transaction.
+
+        One that is rejected with a `moot` code is let go; another one undoes them all, and its receipt is the only one.
+
+        Raises:
+            InvalidInput: a command holds what no journal can keep.
+            StoreUnavailable: try again; repeated requests are recognised.
+        """
+        try:
+            return await self._carry_out(key, partial(thread_commands, key, commands, self.terms, moot))
+        except Undo as undone:
+            return (undone.receipt,)
+
+    async def _carry_out(self, key: ThreadKey | SessionKey, script: Callable[[], Script[T]]) -> T:
         """Run a command's script; on a thread, after what was enlisted for it and committed before."""
         if isinstance(key, SessionKey):
             return await self.driver.write(script)
@@ -240,7 +258,7 @@ class Journal:
             self._states.popitem(last=False)
 
 
-def _in_order(key: ThreadKey, script: Script[Done]) -> Script[Done]:
+def _in_order(key: ThreadKey, script: Script[T]) -> Script[T]:
     """Raises `EnlistedFirst` if something is to be taken in before."""
     yield from after_enlisted(key)
     return (yield from script)

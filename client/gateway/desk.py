@@ -55,7 +55,11 @@ class Desk:
 
     def access(self, caller: Caller) -> Access:
         """The journal as this caller may use it."""
-        return Access(Direct(self.journal, caller.tenant, self.wakes), caller.tenant, caller.principal)
+        return Access(self.direct(caller), caller.tenant, caller.principal)
+
+    def direct(self, caller: Caller) -> Direct:
+        """The journal itself, as the caller's tenant's."""
+        return Direct(self.journal, caller.tenant, self.wakes)
 
 
 def desk_of(request: Request) -> Desk:

@@ -5,6 +5,7 @@ Rule: the receipt is what was committed; a request that is known is answered wit
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from turnwright.journal.agent_state import AgentState
@@ -73,6 +74,26 @@ def thread_command(
     if locked.session.deleted:
         raise Undo(rejected(command, UNKNOWN_SESSION))
     return (yield from carry_out(locked, command, terms, base))
+
+
+def thread_commands(
+    key: ThreadKey, commands: Sequence[ClientCommand], terms: Terms, moot: Collection[str]
+) -> Script[tuple[Receipt, ...]]:
+    """Carry out commands on a thread, one after the other: all of them, but for those rejected with a `moot` code.
+
+    Raises:
+        Undo: one is rejected for another reason, so none of them happens.
+    """
+    receipts: list[Receipt] = []
+    for command in commands:
+        try:
+            receipt = (yield from thread_command(key, command, terms)).receipt
+        except Undo as undone:
+            receipt = undone.receipt
+        if receipt.status == "rejected" and receipt.code not in moot:
+            raise Undo(receipt)
+        receipts.append(receipt)
+    return tuple(receipts)
 
 
 def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentState | None = None) -> Script[Done]:

@@ -23,9 +23,8 @@ async def run_agent(caller: WhoAsks, desk: AtDesk, key: AskedThread, asked: RunA
     The same run asked for again is the same turn, told again. The turn goes on whether somebody listens or not.
     """
     desk.limits.check_stream(caller)
-    access = desk.access(caller)
-    run = await begin(access, caller, key, asked)
-    return Stream(desk, caller, _framed(tell(access.backend, run)))
+    run = await begin(desk, caller, key, asked)
+    return Stream(desk, caller, _framed(tell(desk.direct(caller), run)))
 
 
 async def _framed(telling: AsyncGenerator[BaseEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:

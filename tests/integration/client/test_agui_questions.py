@@ -218,6 +218,39 @@ async def test_a_message_that_comes_along_with_an_answer_reaches_the_turn(
     assert (text_of(again), len((await turn.report()).steered)) == ("cash, then", 1)
 
 
+@pytest.mark.parametrize("always", ["another(n=1)", "(", 5])
+async def test_a_run_whose_answer_is_refused_changes_nothing_of_what_came_along(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, always: object
+) -> None:
+    async with started(ask, run_input("r-1", said("pay both"))) as events:
+        turn = await turn_of(client)
+        await asking.ask_model(turn)
+        await asking.answer(turn, *(ToolCall(id=name, name=TOOL.name, arguments={}) for name in "ab"))
+        first = await rest(events)
+    answers = [entry_of(first, payload=True), entry_of(first, payload={"approved": True, "always": always}, n=1)]
+    given = run_input("r-2", said("pay both"), said("in cash", "m-2"), resume=answers)
+    before = (await client.session("ann", "s").thread(AGENT).status()).seq
+    assert_problem(await ask.post(PATH, json=given), 422, "bad_answer" if always == 5 else "bad_rule")
+    assert (await client.session("ann", "s").thread(AGENT).status()).seq == before
+    assert len(await turn.questions()) == 2
+    async with started(ask, given | {"resume": [entry_of(first, payload=True), entry_of(first, payload=True, n=1)]}):
+        assert await turn.questions() == ()
+
+
+async def test_a_message_for_a_turn_that_has_ended_meanwhile_is_said_to_be_ignored(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    turn = await turn_of(client)
+    await turn.cancel()
+    await asking.look(turn)
+    answer = entry_of(first, payload=True)
+    heard = await run(ask, run_input("r-2", said("pay"), said("cash only", "m-2"), resume=[answer]))
+    ignored = [event["value"] for event in of(heard, "CUSTOM")]
+    assert [one.get("messageId", one.get("interruptId")) for one in ignored] == ["m-2", answer["interruptId"]]
+    assert outcome(heard) == "cancelled"
+
+
 async def test_what_became_of_a_call_is_said_by_who_may_say_it(
     url: str, ask: httpx2.AsyncClient, client: Client, driver: Driver, hands: Hands
 ) -> None:
