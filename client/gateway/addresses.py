@@ -6,10 +6,10 @@ Whoever may make a webhook could otherwise reach what only the gateway's own net
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
+from turnwright.client.gateway.names import Names
 from turnwright.journal.errors import InvalidInput
 
 ADDRESSES_TRIED_MAX = 4
@@ -26,15 +26,14 @@ class AddressRefused(Exception):
     """A place that nothing is sent to."""
 
 
-async def addresses_of(host: str, port: int, *, private: bool) -> list[str]:
+async def addresses_of(host: str, names: Names, *, private: bool) -> list[str]:
     """The addresses that a name has now, some of them.
 
     Raises:
         AddressRefused: one of them is not public, and `private` is not set.
         OSError, UnicodeError: it has none.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
+    addresses = list(dict.fromkeys(_written(host))) or await names.addresses(host)
     if not private and not all(map(is_public, addresses)):
         raise AddressRefused(REFUSED)
     return addresses[:ADDRESSES_TRIED_MAX]

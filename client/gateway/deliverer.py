@@ -2,7 +2,8 @@
 
 Rule: the journal is the outbox. To each receiver goes one entry after the other, in order of position, and how far it
 has come is saved after it has taken one; what was sent right before a crash is sent again. One gateway leads, others
-deliver only while that one is frozen. A receiver that fails keeps nobody else waiting.
+deliver only while that one is frozen. A receiver that fails keeps nobody else waiting, and a host whose receivers all
+hang only itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ import httpx2
 import structlog
 
 from turnwright.client.gateway.delivering import Delivering
-from turnwright.client.gateway.posting import Receiver, WebhookSettings
+from turnwright.client.gateway.lanes import Lanes
+from turnwright.client.gateway.names import Names
+from turnwright.client.gateway.posting import Receiver, WebhookSettings, host_of
+from turnwright.journal.driver import Subscription
 from turnwright.journal.errors import StoreError
 from turnwright.journal.lead import Lead
 from turnwright.journal.store import Journal
@@ -35,6 +39,7 @@ REST_PER_LOOK = 4
 AGAIN_S = 1.0
 PAGE_DUE = 100
 RUNNING_MAX = 200
+HOST_RUNNING_MAX = 8
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +54,9 @@ class Deliverer:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._ended: set[str] = set()
+        self._lanes = Lanes(HOST_RUNNING_MAX)
+        self._names = Names()
+        self._freed = asyncio.Event()
         self._after = ""
         self._idle = True
         self._led_until_s = 0.0
@@ -65,6 +73,7 @@ class Deliverer:
         self._task.cancel()
         await asyncio.wait([self._task])
         await self._stop_delivering()
+        self._names.close()
         await self.lead.release()
 
     async def _run(self) -> None:
@@ -83,7 +92,19 @@ class Deliverer:
                 wait_s = await self._round()
                 if self._idle != idle:
                     return
-                await watching.changed(wait_s)
+                await self._news(watching, wait_s)
+
+    async def _news(self, watching: Subscription, wait_s: float) -> None:
+        """Until something is committed, or somebody for whom there was no room can begin."""
+        waits = [asyncio.create_task(watching.changed(wait_s)), asyncio.create_task(self._freed.wait())]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        self._freed.clear()
+        for one in done:
+            one.result()
 
     async def _round(self) -> float:
         """Begin what is due, and rest; for how long there is nothing to do unless something is committed."""
@@ -115,35 +136,39 @@ class Deliverer:
                 if not self._begin(due):
                     wait_s = 0.0
             if not page.after:
+                wait_s = 0.0 if self._lanes.go_round() else wait_s
                 return wait_s if page.wait_s is None else min(wait_s, page.wait_s)
         return wait_s
 
     def _begin(self, due: DueWebhook) -> bool:
         """Whether that is all for now. Who delivered while this was read stands elsewhere now: look again."""
-        webhook_id = due.webhook_id
+        webhook_id, host = due.webhook_id, host_of(due.url)
         if webhook_id in self._running:
             self._again.add(webhook_id)
         elif webhook_id in self._ended:
             return False
-        else:
-            task = self._running[webhook_id] = asyncio.create_task(self._deliver(due))
-            task.add_done_callback(lambda _: self._end(webhook_id))
+        elif self._lanes.take(host, webhook_id):
+            task = self._running[webhook_id] = asyncio.create_task(self._deliver(due, host))
+            task.add_done_callback(lambda _: self._end(webhook_id, host))
         return True
 
-    def _end(self, webhook_id: str) -> None:
+    def _end(self, webhook_id: str, host: str) -> None:
+        if self._lanes.is_crowded(host) or len(self._running) >= RUNNING_MAX:
+            self._freed.set()
+        self._lanes.leave(host)
         del self._running[webhook_id]
         self._again.discard(webhook_id)
         self._ended.add(webhook_id)
 
-    async def _deliver(self, due: DueWebhook) -> None:
+    async def _deliver(self, due: DueWebhook, host: str) -> None:
         """Deliver to one until there is nothing more, or it fails."""
-        webhook_id = due.webhook_id
+        webhook_id, is_crowded = due.webhook_id, partial(self._lanes.is_crowded, host)
         try:
             while True:
                 self._again.discard(webhook_id)
-                async with Receiver(due.url, self._settings, self._tls) as receiver:
-                    reached = await Delivering(self._journal, receiver, due, self._settings.retry).run()
-                if reached is None or webhook_id not in self._again:
+                async with Receiver(due.url, self._settings, self._tls, self._names) as receiver:
+                    reached = await Delivering(self._journal, receiver, due, self._settings.retry, is_crowded).run()
+                if reached is None or is_crowded() or webhook_id not in self._again:
                     return
                 due = replace(due, position=reached)
         except StoreError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 import structlog
@@ -23,15 +24,25 @@ log = structlog.get_logger(__name__)
 class Delivering:
     """Delivers to one receiver, once."""
 
-    def __init__(self, journal: Journal, receiver: Receiver, due: DueWebhook, terms: RetryTerms) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        receiver: Receiver,
+        due: DueWebhook,
+        terms: RetryTerms,
+        is_crowded: Callable[[], bool],
+    ) -> None:
         self._journal = journal
         self._receiver = receiver
         self._due = due
         self._terms = terms
+        self._is_crowded = is_crowded
         self._saved = self._reached = due.position
 
     async def run(self) -> int | None:
         """The position of the end, once the receiver has come there; None: it has not, or wants nothing more.
+
+        Where others wait for a lane it goes on no longer than a page.
 
         Raises:
             StoreUnavailable: what was sent last may be sent again.
@@ -52,7 +63,7 @@ class Delivering:
             for located in page:
                 if not await self._pass(located):
                     return None
-            if not await self._save(done=False):  # also what the receiver did not want
+            if not await self._save(done=False) or self._is_crowded():  # also what the receiver did not want
                 return None
         return self._reached
 

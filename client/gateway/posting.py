@@ -17,12 +17,12 @@ from typing import Self
 import httpx2
 
 from turnwright.client.gateway.addresses import AddressRefused, addresses_of, check_place
+from turnwright.client.gateway.names import Names
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.webhooks import Failure, RetryTerms, checked_url
 
 CONNECT_S = 5.0
 ANSWER_BYTES_MAX = 64 * 1024
-PORTS = {"http": 80, "https": 443}
 _SECONDS = re.compile(r"[0-9]{1,9}")
 HEADERS = {"Content-Type": "application/json", "User-Agent": "turnwright-webhooks", "Accept-Encoding": "identity"}
 
@@ -45,11 +45,18 @@ def check_receiver(url: str, settings: WebhookSettings) -> None:
     check_place(parsed.host, encrypted=parsed.scheme == "https", private=settings.private)
 
 
+def host_of(url: str) -> str:
+    """Whose a URL is, of whatever port."""
+    authority = re.split("[/?]", url.partition("://")[2], maxsplit=1)[0]
+    return re.sub(r":[0-9]*$", "", authority).lower().rstrip(".")
+
+
 class Receiver:
     """One URL; enter it to post there. Its connections are used for no other name, whatever the address."""
 
-    def __init__(self, url: str, settings: WebhookSettings, tls: ssl.SSLContext) -> None:
+    def __init__(self, url: str, settings: WebhookSettings, tls: ssl.SSLContext, names: Names) -> None:
         self._url = url
+        self._names = names
         self._settings = settings
         self._http = httpx2.AsyncClient(
             headers=HEADERS,
@@ -81,8 +88,7 @@ class Receiver:
             return Failure(f"it cannot be reached: {str(error) or type(error).__name__}")
 
     async def _post(self, url: httpx2.URL, headers: Mapping[str, str], body: bytes) -> Failure | None:
-        port = url.port or PORTS[url.scheme]
-        addresses = await addresses_of(url.raw_host.decode("ascii"), port, private=self._settings.private)
+        addresses = await addresses_of(url.raw_host.decode("ascii"), self._names, private=self._settings.private)
         for address in addresses[:-1]:
             try:
                 return await self._post_to(address, url, headers, body)

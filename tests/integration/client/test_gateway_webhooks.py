@@ -21,6 +21,8 @@ from tests.integration.client.receiver import HANG, Receiver
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from tests.integration.client.test_gateway_events import turn_of
 from turnwright.client import Client
+from turnwright.client.gateway import deliverer
+from turnwright.client.gateway.deliverer import HOST_RUNNING_MAX
 from turnwright.client.gateway.posting import WebhookSettings
 from turnwright.client.webhooks import SignatureInvalid, verify
 from turnwright.journal.driver import Driver
@@ -299,6 +301,26 @@ async def test_receivers_that_hang_or_fail_keep_no_other_waiting_and_are_left_al
         await submitted(ask)
         await receiver.until(await last_position(ask) - begin)
     assert (len(hanging.posted), len(failing.posted)) == (1, 1)
+
+
+async def test_a_host_whose_receivers_all_hang_takes_no_room_from_the_others_and_has_all_of_its_own_come(
+    ask: httpx2.AsyncClient, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliverer, "RUNNING_MAX", HOST_RUNNING_MAX + 1)
+    hanging, many = Receiver(), 2 * HOST_RUNNING_MAX
+    hanging.open.clear()
+    async with hanging.listening() as far, receiver.listening() as at:
+        for n in range(many):
+            await webhook(ask, "/sessions/s", f"{far}/{n}")
+        await submitted(ask)
+        await hanging.until(HOST_RUNNING_MAX)
+        _, _, begin = await webhook(ask, "/sessions/s", at.replace("127.0.0.1", "localhost"))
+        await submitted(ask)
+        await receiver.until(await last_position(ask) - begin)
+        assert len(hanging.posted) == HOST_RUNNING_MAX
+        hanging.open.set()
+        while len({one.path for one in hanging.posted}) < many:
+            await asyncio.sleep(LOOK_S)
 
 
 async def test_a_webhook_that_was_removed_is_told_nothing_more(ask: httpx2.AsyncClient, receiver: Receiver) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from turnwright.client.gateway.addresses import AddressRefused, addresses_of, is_public
-from turnwright.client.gateway.posting import WebhookSettings, check_receiver, failure_of
+from turnwright.client.gateway.names import Names
+from turnwright.client.gateway.posting import WebhookSettings, check_receiver, failure_of, host_of
 from turnwright.journal.errors import InvalidInput
 
 PUBLIC = ["1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
@@ -32,8 +33,8 @@ def test_an_address_that_is_not_public_however_it_is_written(address: str) -> No
 
 async def test_a_name_that_leads_to_an_address_that_is_not_public_is_refused() -> None:
     with pytest.raises(AddressRefused):
-        await addresses_of("localhost", 443, private=False)
-    assert set(await addresses_of("localhost", 443, private=True)) <= {"127.0.0.1", "::1"}
+        await addresses_of("localhost", Names(), private=False)
+    assert set(await addresses_of("localhost", Names(), private=True)) <= {"127.0.0.1", "::1"}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,19 @@ def test_nothing_is_sent_in_the_clear_unless_private_places_are_trusted() -> Non
     check_receiver("https://shop.example.com/hook", WebhookSettings())
     for url in ("http://shop.example.com/hook", "http://127.0.0.1:8000/", "https://[::1]/"):
         check_receiver(url, WebhookSettings(private=True))
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Shop.example.com./hook", "shop.example.com"),
+        ("https://shop.example.com:8443?a=b:1", "shop.example.com"),
+        ("http://[::1]:8000/", "[::1]"),
+        ("http://[::1]", "[::1]"),
+    ],
+)
+def test_a_host_is_the_same_however_its_url_is_written(url: str, host: str) -> None:
+    assert host_of(url) == host
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
