@@ -1,4 +1,6 @@
-"""A worker dies with a workflow's task in its hands: nobody waits for the task's timeout."""
+"""A worker dies with a workflow's task or call in its hands: nobody waits for the task's timeout, and no turn for the
+call's.
+"""
 
 import pytest
 
@@ -19,4 +21,22 @@ async def test_a_task_that_a_dead_worker_held_is_taken_from_it(small_world: Worl
     await world.let_work(taker)
     await world.until_status(turn, "completed", deadline_s=SOON_S)
     assert taker.logged("task_of_dead_worker")
+    assert len(world.ledger.keys("effect", "post")) == 1
+
+
+async def test_a_workflow_whose_worker_died_between_the_last_commit_and_its_report_ends_by_itself(
+    small_world: World,
+) -> None:
+    world = small_world
+    taker = world.prepare_worker()
+    victim = await world.start_worker(fault="kill@model:reported:2")
+    turn = await world.submit(call("post"), say("{result}"))
+    await victim.until_ended()
+    assert (await turn.status()).status == "completed"
+    assert [one for one in await world.open_workflows() if "/turn/" in one], "Temporal does not know that it is done"
+    await world.let_work(taker)
+    await world.until_status(await world.submit(say("the next one")), "completed")
+    types = await world.types(turn)
+    await world.until_no_workflow()
+    assert await world.types(turn) == types
     assert len(world.ledger.keys("effect", "post")) == 1

@@ -12,6 +12,7 @@ verified at its end.
 """
 
 import asyncio
+import contextlib
 import itertools
 import os
 import sys
@@ -22,7 +23,9 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 from urllib.parse import urlsplit
 
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+from temporalio.service import RPCError
 
 from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
 from tests.faults.harness.scripts import Step, task
@@ -271,6 +274,18 @@ class World:
         """As an operator may do in Temporal's own tools."""
         workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
         await (await self.temporal.connect()).get_workflow_handle(workflow_id).terminate()
+
+    async def end_what_waits_for_the_dead(self) -> None:
+        """Terminate workflows with a call in the hands of a dead worker; Temporal takes 20 s to see that it is dead."""
+        client = await self.temporal.connect()
+        dead = {f"worker {worker.pid}" for worker in self.workers if not worker.is_running}
+        for workflow_id in await self.open_workflows():
+            handle = client.get_workflow_handle(workflow_id)
+            calls = (await handle.describe()).raw_description.pending_activities
+            held = (call for call in calls if call.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED)
+            if any(call.last_worker_identity in dead for call in held):
+                with contextlib.suppress(RPCError):  # it has ended just now
+                    await handle.terminate()
 
     async def wake_as(self, journal_id: str, turn: Turn) -> None:
         """Wake the turn's thread as if the journal had this id."""
