@@ -44,7 +44,8 @@ class AgentState(Frozen):
     """The state of one thread's agent at `as_of_seq`.
 
     `context` is what the next request starts from, `summary` what compaction replaced; `inbox` is input
-    that waits for its turn, `agent` the pinned definition (None before the thread's first run).
+    that waits for its turn, `agent` the pinned definition (None before the thread's first run), `refused_media` what no
+    request holds any more because it was answered only without.
     """
 
     tenant: str = ""
@@ -62,6 +63,7 @@ class AgentState(Frozen):
     tasks: TaskState = TaskState()
     tools: tuple[str, ...] = ()
     usage: UsageState = UsageState()
+    refused_media: tuple[str, ...] = ()
     extra: dict[str, object] = Field(default_factory=dict)
 
     @property

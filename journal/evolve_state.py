@@ -79,7 +79,10 @@ def _discarded(state: AgentState, entry: Entry, payload: InputDiscarded) -> dict
 
 def _responded(state: AgentState, entry: Entry, payload: ModelResponded) -> dict[str, Any]:
     message = _message(entry, "assistant", payload.blocks, usage=payload.usage)
-    return {"context": (*state.context, message)} | _used(state, entry, payload)
+    changes: dict[str, Any] = {"context": (*state.context, message)}
+    if payload.refused_media:
+        changes["refused_media"] = (*state.refused_media, *payload.refused_media)
+    return changes | _used(state, entry, payload)
 
 
 def _interrupted(state: AgentState, entry: Entry, payload: ModelInterrupted) -> dict[str, Any]:

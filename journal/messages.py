@@ -6,6 +6,7 @@ with its id exists; no stored flag says so.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -94,6 +95,11 @@ class Media(BlockBase):
     mime: str
     url: str | None = None
     blob: str | None = None
+
+    @property
+    def ref(self) -> str:
+        """What names its bytes: their SHA-256, or that of the URL they are at."""
+        return self.blob or hashlib.sha256((self.url or "").encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ToolResult(BlockBase):

@@ -6,13 +6,13 @@ comes before it. What was recorded is not changed; the view says it in words a m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.briefing import briefing
 from turnwright.journal.evolve_state import INTERRUPTED_TEXT
-from turnwright.journal.messages import Media, Message, Text, ToolCall, ToolResult
+from turnwright.journal.messages import Block, Media, Message, Text, ToolCall, ToolResult
 
 DENIED_VIEW = (
     "The user decided not to run this call. It is their choice, not a missing permission and not a fault; "
@@ -20,20 +20,43 @@ DENIED_VIEW = (
 )
 EDITED_VIEW = "Whoever approved this call changed its arguments; what stands in the call is what was run."
 SURROUNDINGS_VIEW = "What the user's application shows as of this message, written by it and not by the user:"
+REFUSED_VIEW = "[{mime}: a file that the model's provider refuses; it is left out]"
 # The metadata of an input that hold it: what it is and its value, as {"description", "value"}, one each.
 SURROUNDINGS = "surroundings"
 # The id of the message the briefing stands in; as metadata it says that nobody wrote it.
 BRIEFING = "briefing"
 
 
-def request_messages(state: AgentState) -> tuple[Message, ...]:
+def request_messages(state: AgentState, without: Collection[str] = ()) -> tuple[Message, ...]:
     """The messages of the next request: the summary of what was compacted, the paired context, the briefing.
 
-    What an input's surroundings were when it came is shown beside it while it is the newest.
+    What an input's surroundings were when it came is shown beside it while it is the newest. Media that a provider has
+    refused, and those that `without` names, are words.
     """
     summary = () if not state.summary else (_summary(state.summary),)
     briefed = briefing(state)
-    return summary + paired(_with_surroundings(state.context)) + ((_briefing(briefed),) if briefed else ())
+    context = without_media(_with_surroundings(state.context), {*state.refused_media, *without})
+    return summary + paired(context) + ((_briefing(briefed),) if briefed else ())
+
+
+def suspects(state: AgentState) -> tuple[str, ...]:
+    """Media that may be why a request is refused: those no answer came after, or, if there are none, all."""
+    answers = [index for index, message in enumerate(state.context) if message.role == "assistant"]
+    for messages in (state.context[answers[-1] + 1 :] if answers else state.context, state.context):
+        known = {block.ref: None for block in _media(messages) if block.ref not in state.refused_media}
+        if known:
+            return tuple(known)
+    return ()
+
+
+def without_media(context: tuple[Message, ...], refused: Collection[str]) -> tuple[Message, ...]:
+    """The messages with words in place of the media named."""
+    if not refused:
+        return context
+    return tuple(
+        message.model_copy(update={"blocks": tuple(_in_words(block, refused) for block in message.blocks)})
+        for message in context
+    )
 
 
 def offered_tools(state: AgentState) -> tuple[ToolSpec, ...]:
@@ -88,6 +111,24 @@ def _surroundings(message: Message) -> str:
     known = [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
     lines = [f"- {one.get('description')}: {one.get('value')}" for one in known]
     return "\n".join([SURROUNDINGS_VIEW, *lines]) if lines else ""
+
+
+def _media(messages: tuple[Message, ...]) -> Iterator[Media]:
+    for message in messages:
+        for block in message.blocks:
+            within = block.output if isinstance(block, ToolResult) else (block,)
+            yield from (held for held in within if isinstance(held, Media))
+
+
+def _in_words(block: Block, refused: Collection[str]) -> Block:
+    if isinstance(block, ToolResult):
+        output = tuple(_said_of(held, refused) if isinstance(held, Media) else held for held in block.output)
+        return block.model_copy(update={"output": output})
+    return _said_of(block, refused) if isinstance(block, Media) else block
+
+
+def _said_of(media: Media, refused: Collection[str]) -> Media | Text:
+    return Text(text=REFUSED_VIEW.format(mime=media.mime)) if media.ref in refused else media
 
 
 def _again(block: object, seen: set[str]) -> bool:

@@ -26,7 +26,7 @@ from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.permissions.facts import CallFacts
-from turnwright.journal.view import offered_tools, request_messages
+from turnwright.journal.view import offered_tools, request_messages, suspects
 from turnwright.workflows.payloads import Next
 
 log = structlog.get_logger(__name__)
@@ -45,7 +45,8 @@ class Call:
     offered: tuple[ToolSpec, ...] = ()
     state: AgentState | None = None
     facts: tuple[CallFacts, ...] = ()
-    too_long: bool = False
+    failed: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
     room: Room = field(default_factory=Room)
 
     @property
@@ -79,7 +80,7 @@ async def model_step(attempt: Attempt) -> Next:
         watched = attempt.watched(outcome, model.ordinal)
         draft = attempt.parts.drafting.draft(watched)
         call = Call(attempt, definition, model.ordinal, draft, Partial(draft.said))
-        call.too_long = "context_length" in model.failures
+        call.failed = frozenset(model.failures)
         return await _carry_out(call, watched)
     return attempt.refused(outcome)
 
@@ -103,12 +104,16 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
-    state = await make_room(attempt, call.ordinal, await attempt.state(), call.room, refused=call.too_long)
+    before = await attempt.state()
+    too_long = "context_length" in call.failed
+    state = await make_room(attempt, call.ordinal, before, call.room, refused=too_long)
     call.state, call.offered = state, offered_tools(state)
+    if "invalid" in call.failed or (too_long and state.as_of_seq == before.as_of_seq):
+        call.left_out = suspects(state)
     request = ModelRequest(
         model=definition.model,
         instructions=definition.instructions,
-        messages=request_messages(state),
+        messages=request_messages(state, call.left_out),
         tools=call.offered,
         settings=definition.model_settings,
         base_url=definition.base_url,
@@ -133,6 +138,7 @@ def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Tes
         retry_after_s=failure.retry_after_s,
         usage=failure.usage + call.room.usage,
         partial=partial.blocks,
+        suspects=call.state is not None and not call.left_out and bool(suspects(call.state)),
     )
 
 
@@ -146,6 +152,7 @@ def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondMod
         duration_ms=duration_ms,
         tools={tool.name: CallSpec.of(tool, active=tool in call.offered) for tool in call.definition.tools},
         facts=call.facts,
+        refused_media=call.left_out,
         blobs=response.blobs,
     )
 

@@ -37,7 +37,7 @@ class RespondModel(Testimony):
     """The model answered.
 
     `tools` holds the specs of the tools the agent has, by name; `facts` what was found out about each call, in
-    the order of the calls.
+    the order of the calls. `refused_media`: media that were left out after the request with them had been refused.
     """
 
     blocks: tuple[Block, ...]
@@ -47,17 +47,19 @@ class RespondModel(Testimony):
     duration_ms: int = 0
     tools: dict[str, CallSpec] = field(default_factory=dict)
     facts: tuple[CallFacts, ...] = ()
+    refused_media: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailModel(Testimony):
-    """The model call failed."""
+    """The model call failed. `suspects`: the request held media that it may have been refused for."""
 
     failure: FailureClass
     message: str
     retry_after_s: float | None = None
     usage: Usage = field(default_factory=Usage)
     partial: tuple[Block, ...] = ()
+    suspects: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

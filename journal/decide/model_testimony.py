@@ -7,6 +7,7 @@ usage counted. A failure or interruption concerns only the attempt that reports 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from turnwright.journal import entry_ids
 from turnwright.journal.canonical import digest_of
@@ -26,11 +27,14 @@ from turnwright.journal.entries import (
     ToolDecided,
     ToolFinished,
 )
+from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.messages import Block, Text, ToolCall, Usage
 from turnwright.journal.permissions.facts import CallFacts
 
 CALLS_PER_STEP_MAX = 100
 MESSAGE_CHARACTERS_MAX = 2_000
+# After how many refusals media are left out that they may be about; what was too long is made shorter before that.
+LEAVING_OUT_AFTER: Mapping[FailureClass, int] = {"invalid": 1, "context_length": 2}
 NO_CLAIM = Rejection("no_claim", "no attempt of this number ever claimed the step's model call")
 
 
@@ -49,6 +53,7 @@ def respond_model(context: Context, command: RespondModel) -> Decision:
         finish_reason=command.finish_reason,
         model=command.model,
         duration_ms=command.duration_ms,
+        refused_media=command.refused_media,
     )
     responded = _draft(command, "responded", payload)
     drafts = [responded]
@@ -69,6 +74,8 @@ def fail_model(context: Context, command: FailModel) -> Decision:
     seed = f"{command.turn_id}/{command.step}/{command.ordinal}"
     limits = context.control.limits
     delay_s = retry_delay_s(command.failure, count, limits, command.retry_after_s, seed)
+    if command.suspects and count == LEAVING_OUT_AFTER.get(command.failure):
+        delay_s = 0.0
     retry_at_us = None if delay_s is None else context.facts.now_us + math.ceil(delay_s * SECOND_US)
     payload = ModelFailed(
         ordinal=command.ordinal,

@@ -37,7 +37,7 @@ class ModelRequested(Payload):
 
 
 class ModelResponded(Payload):
-    """The model's answer; closes the step's model operation."""
+    """The model's answer; closes the step's model operation. `refused_media`: what it came without, and only then."""
 
     TYPE: ClassVar[str] = "model.responded"
     ordinal: int
@@ -46,6 +46,7 @@ class ModelResponded(Payload):
     finish_reason: str = "stop"
     model: str = ""
     duration_ms: int = 0
+    refused_media: tuple[str, ...] = ()
 
 
 class ModelFailed(Payload):
