@@ -1,8 +1,9 @@
 """The keys that an issuer of tokens publishes, read when one is needed that is not known.
 
 Rule: however many ask, one request to the issuer is under way, and after it there is none for a while: strangers can
-send any number of tokens with keys that nobody has. A key that the issuer takes back is soon none; while the issuer is
-away, those it had go on for a bounded time.
+send any number of tokens with keys that nobody has. Keys that were read too long ago are read again before they count,
+however seldom somebody asks; only while the issuer is away those it had go on, for a bounded time, and nobody waits for
+an issuer that was found to be away just now.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ FRESH_S = 300.0
 KEPT_S = 3_600.0
 UNKNOWN_AGAIN_S = 30.0
 AWAY_AGAIN_S = 5.0
+AWAY_S = 30.0
 NEVER_S = float("-inf")
 AWAY = "the issuer's keys cannot be read now, so nobody can tell whether the token is good; come back soon"
 
@@ -49,19 +51,18 @@ class KeySet:
         age_s = self._clock() - self._read_s
         if age_s >= KEPT_S:
             self._keys = {}
+        if age_s >= (FRESH_S if key_id in self._keys else UNKNOWN_AGAIN_S):
+            reading = self._read_soon()
+            if reading is not None and not (key_id in self._keys and self._is_away()):
+                await asyncio.wait([reading])
         known = self._keys.get(key_id)
-        if known is not None:
-            if age_s >= FRESH_S:
-                self._read_soon()
-            return known
-        if age_s < UNKNOWN_AGAIN_S:
-            return None
-        reading = self._read_soon()
-        if reading is not None:
-            await asyncio.wait([reading])
-        if self._failed_s >= self._read_s:
+        if known is None and self._failed_s >= self._read_s:
             raise IssuerAway(AWAY)
-        return self._keys.get(key_id)
+        return known
+
+    def _is_away(self) -> bool:
+        """Whether it did not answer when it was asked last, and that is not long ago."""
+        return self._failed_s >= self._read_s and self._clock() - self._failed_s < AWAY_S
 
     def _read_soon(self) -> asyncio.Task[None] | None:
         """The request that is under way; None: one has failed just now."""
