@@ -26,7 +26,7 @@ DOUBLINGS_MAX = 30
 PORT_MAX = 65_535
 LAST_OF_A_TURN = frozenset({TurnCompleted.TYPE, TurnCancelled.TYPE})
 # So narrow that no two programs can take it for two different places.
-_URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?][!-\"$-~]*)?")
+_URL = re.compile(r"https?://([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?][!-\"$-~]*)?")
 
 
 @dataclass(frozen=True, slots=True)

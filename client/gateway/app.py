@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from http import HTTPStatus
 from importlib.metadata import version
 
 import structlog
@@ -132,7 +133,9 @@ async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:
 
 async def _failed(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
-    if problem.status >= 500:  # noqa: PLR2004 - a fault of ours
+    if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        log.warning("request_not_served", path=request.url.path, code=problem.code, why=str(error))
+    elif problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request_failed", path=request.url.path, exc_info=error)
     return _answer(request, problem)
 

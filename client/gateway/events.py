@@ -14,6 +14,7 @@ from typing import Annotated
 
 import structlog
 from fastapi import Header, Query
+from pydantic import Field, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.datastructures import Headers
@@ -52,8 +53,11 @@ from turnwright.journal.transact.overview import SessionSeen
 router = guarded_router("events")
 Events = AsyncIterator[ServerSentEvent | bytes]
 LastEventId = Annotated[str | None, Header(description="The id of the last event that was received.")]
-AfterEvent = Annotated[int | None, Query(ge=0, le=2**53, description="As Last-Event-ID, which wins over it.")]
+PLACE_MAX = 2**53
+AfterEvent = Annotated[int | None, Query(ge=0, le=PLACE_MAX, description="As Last-Event-ID, which wins over it.")]
 PAGE_ENTRIES = 200
+SHOWN_CHARACTERS_MAX = 100
+_PLACES = TypeAdapter(Annotated[int, Field(ge=0, le=PLACE_MAX)])  # as `after` is read
 
 log = structlog.get_logger(__name__)
 
@@ -226,8 +230,11 @@ async def _last_seq(desk: Desk, asked: TurnAsked) -> int:
 
 
 def _place(last_event_id: str | None, after: int | None) -> int | None:
-    if last_event_id is None:
+    """Where to go on; an empty id is none, as a browser's is before its first event."""
+    if not last_event_id:
         return after
-    if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 17):  # noqa: PLR2004 - 2**53
-        raise InvalidInput(f"Last-Event-ID {last_event_id!r} is no id of an event; leave it out to begin anew")
-    return int(last_event_id)
+    try:
+        return _PLACES.validate_python(last_event_id)
+    except ValidationError:
+        shown = last_event_id[:SHOWN_CHARACTERS_MAX]
+        raise InvalidInput(f"Last-Event-ID {shown!r} is no id of an event; leave it out to begin anew") from None

@@ -58,7 +58,7 @@ def conversation(state: AgentState, turn_id: str) -> tuple[Message, ...]:
 
 
 def snapshot(messages: Iterable[Message], *, parts: bool = True) -> MessagesSnapshotEvent:
-    """The messages of a conversation. Without `parts` files are left out, for peers that take text only."""
+    """The messages of a conversation. Without `parts` words stand for files, for peers that take text only."""
     shown: dict[str, core.Message] = {}
     calls: set[str] = set()
     for message in messages:
@@ -85,11 +85,11 @@ def arguments_of(call: ToolCall) -> str:
 
 
 def content_of(blocks: Iterable[Block], *, parts: bool) -> str | list[ContentPart]:
-    """Text, or parts if there are files with an address; bytes that only the journal has are left out."""
+    """Text, or parts if there are files with an address; where bytes are that only the journal has, it says so."""
     held = [block for block in blocks if isinstance(block, Text | Media)]
     if parts and any(isinstance(block, Media) and block.url is not None for block in held):
-        return [part for block in held for part in _part(block)]
-    return "".join(block.text for block in held if isinstance(block, Text))
+        return [_part(block) for block in held]
+    return "".join(map(_words, held))
 
 
 def reasonings(blocks: Iterable[Block]) -> list[str]:
@@ -156,12 +156,15 @@ def _result(message: Message, result: ToolResult, *, parts: bool) -> ToolMessage
     )
 
 
-def _part(block: Text | Media) -> Iterator[ContentPart]:
-    if isinstance(block, Text):
-        yield TextPart(text=block.text)
-    elif block.url is not None:
-        kind = _PARTS.get(block.mime.partition("/")[0], DocumentPart)
-        yield kind(source=UrlSource(value=block.url, mime_type=block.mime))
+def _part(block: Text | Media) -> ContentPart:
+    if isinstance(block, Text) or block.url is None:
+        return TextPart(text=_words(block))
+    kind = _PARTS.get(block.mime.partition("/")[0], DocumentPart)
+    return kind(source=UrlSource(value=block.url, mime_type=block.mime))
+
+
+def _words(block: Text | Media) -> str:
+    return block.text if isinstance(block, Text) else f"[{block.mime}: the file is left out here]"
 
 
 def _block(part: ContentPart) -> Text | Media | None:

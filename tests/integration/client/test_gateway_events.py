@@ -16,6 +16,7 @@ from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import assert_problem, submitted, token
 from turnwright.client import Client, Turn
 from turnwright.client.gateway import connections, feeds
+from turnwright.client.gateway.events import PLACE_MAX
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.remote.http import Http
 from turnwright.client.remote.watch import RemoteWatch
@@ -173,9 +174,12 @@ async def test_what_cannot_be_a_place_is_refused_and_streams_are_bounded(journal
     bearer = await token(driver, "admin")
     async with serving(settings_of(journal_url, streams_max=2)) as url, http(url, bearer) as ask:
         await ask.put("/sessions/s", json={})
-        for place in ("-1", "x", "1.5", "9" * 30, "٣"):
+        for place in ("-1", "x", "1.5", "9" * 30, "٣", str(PLACE_MAX + 1)):
             refused = await ask.get("/sessions/s/events", headers=[(b"Last-Event-ID", place.encode())])
             assert_problem(refused, 400, "invalid_input")
+            assert_problem(await ask.get("/sessions/s/events", params={"after": place}), 422, "malformed")
+        async with events(ask, "/sessions/s/events", last="") as stream:
+            assert (await anext(stream)).name == "snapshot"
         async with events(ask, "/sessions/s/events"), events(ask, "/sessions/s/events"):
             assert_problem(await ask.get("/sessions/s/events"), 429, "too_many_requests")
         while (answer := await _status(ask, "/sessions/s/events")) != httpx2.codes.OK:

@@ -6,6 +6,7 @@ import asyncio
 
 import httpx2
 import pytest
+import structlog.testing
 from fastapi import FastAPI
 
 from tests.integration.client.gateway_server import running, settings_of
@@ -27,7 +28,9 @@ async def test_a_gateway_is_ready_while_its_journal_answers_and_lives_without(
         assert [(await anybody.get(path)).text for path in ("/livez", "/readyz")] == ["alive\n", "ready\n"]
         assert isinstance(server.config.app, FastAPI)
         await server.config.app.state.desk.journal.close()
-        assert_problem(await anybody.get("/readyz"), 503, "store_unavailable")
+        with structlog.testing.capture_logs() as logs:
+            assert_problem(await anybody.get("/readyz"), 503, "store_unavailable")
+        assert not [line for line in logs if "exc_info" in line], "probes come every few seconds"
         assert (await anybody.get("/livez")).status_code == httpx2.codes.OK
 
 

@@ -115,17 +115,17 @@ def test_a_call_whose_outcome_was_settled_has_that_as_its_result(outcome: str, r
     assert [event["content"] for event in events if event["type"] == "TOOL_CALL_RESULT"] == ["paid"] * results
 
 
-def test_files_of_a_result_are_parts_of_it_for_who_knows_parts_and_left_out_for_others() -> None:
+def test_files_of_a_result_are_parts_of_it_for_who_knows_parts_and_named_to_others() -> None:
     output = (
         Text(text="The bill:"),
         Media(mime="image/png", url="https://files.example/b.png"),
         Media(mime="x/y", blob="ab"),
     )
     [_, result] = plain(told(TurnFold(0), entries(finished("success", *output))))
-    assert [part["type"] for part in result["content"]] == ["text", "image"]
+    assert [part["type"] for part in result["content"]] == ["text", "image", "text"]
     assert result["content"][1]["source"]["value"] == "https://files.example/b.png"
     [_, result] = plain(told(TurnFold(0, parts=False), entries(finished("success", *output))))
-    assert result["content"] == "The bill:"
+    assert result["content"] == "The bill:[image/png: the file is left out here][x/y: the file is left out here]"
 
 
 def test_what_was_said_before_a_cancel_is_told_and_what_a_failed_attempt_said_is_not() -> None:

@@ -53,6 +53,15 @@ def test_a_conversation_is_told_in_order_with_calls_and_results() -> None:
     assert (answer["role"], answer["content"]) == ("assistant", "nothing")
 
 
+def test_files_that_only_the_journal_has_are_said_to_be_left_out() -> None:
+    kept = Media(mime="image/png", blob="0" * 64)
+    done = ToolFinished(
+        call_id="c", name="look", ordinal=1, outcome="success", output=(Text(text="here: "), kept)
+    )  # fmt: skip
+    [_, result] = history(answered(CALL, seq=1), *entries(done, first_seq=2))
+    assert result["content"] == "here: [image/png: the file is left out here]"
+
+
 def test_what_the_agent_was_made_to_forget_has_still_been_said() -> None:
     compacted = entries(ContextCompacted(from_seq=1, to_seq=5, summary="small talk"), first_seq=6)
     assert history(*whole(), *compacted) == history(*whole())

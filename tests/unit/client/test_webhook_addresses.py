@@ -49,6 +49,12 @@ def test_a_place_that_is_not_public_is_refused_as_soon_as_it_is_named(host: str)
         check_receiver(f"https://{host}/hook", WebhookSettings())
 
 
+@pytest.mark.parametrize("host", ["shop.example.com.", "shop..example.com", ".example.com", "."])
+def test_a_host_is_written_in_one_way_only(host: str) -> None:
+    with pytest.raises(InvalidInput, match="looks like"):
+        check_receiver(f"https://{host}/hook", WebhookSettings(private=True))
+
+
 def test_nothing_is_sent_in_the_clear_unless_private_places_are_trusted() -> None:
     with pytest.raises(InvalidInput, match="https://"):
         check_receiver("http://shop.example.com/hook", WebhookSettings())
