@@ -2,6 +2,7 @@
 
 TurnwrightError                 turnwright.journal.errors
 ├── InvalidInput                data that can never be accepted
+│   └── PlaceLost               the journal has not come to the place to go on from; `last` is where it is
 ├── CommandRejected             a command that may not happen now; `code`, and the whole `receipt`
 ├── NotFound                    no such session, thread, turn or question for this tenant
 ├── TurnEnded                   asked for an answer of a turn that gave none
@@ -93,6 +94,21 @@ class WaitTimeout(TurnwrightError, TimeoutError):
     """The time to wait is over. The turn has not noticed; wait again or ask `turn.why()`."""
 
 
+class PlaceLost(errors.InvalidInput):
+    """A follower wants to go on behind a place that the journal has not come to: it was put back to a backup.
+
+    What the follower knows of the time after that is not so any more. Follow from 0 anew, or from `last`, where it is.
+    """
+
+    def __init__(self, place: int, last: int) -> None:
+        super().__init__(
+            f"there is nothing at {place}, the journal has come to {last} there: it was put back to a backup; "
+            f"follow from 0 anew, or from {last}"
+        )
+        self.place = place
+        self.last = last
+
+
 class AccessDenied(TurnwrightError, PermissionError):
     """The gateway does not take the token, or it is not enough for what was asked."""
 
@@ -102,6 +118,12 @@ class ClientClosed(TurnwrightError, RuntimeError):
 
     def __init__(self) -> None:
         super().__init__("this client is closed; connect another one with Client.connect(…)")
+
+
+def check_place(place: int, last: int) -> None:
+    """Raises `PlaceLost` if what is followed, which is at `last` now, has not come to a place."""
+    if place > last:
+        raise PlaceLost(place, last)
 
 
 def _reason(receipt: Receipt, key: ThreadKey | SessionKey | None) -> str:

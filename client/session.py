@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Unpack, get_args
 
 from turnwright.client.access import Access, How, checked
-from turnwright.client.errors import NotFound
+from turnwright.client.errors import NotFound, check_place
 from turnwright.client.hooked import Hooked
 from turnwright.client.inputs import one_of
 from turnwright.client.spending import SessionSpending, budget_of
@@ -194,9 +194,13 @@ class Session(Hooked):
     async def follow(self, after_position: int = 0) -> AsyncIterator[Located]:
         """Everything that happens in the session, for ever, without a gap or a repetition.
 
-        A reader may stop anywhere and come back with the last `entry.position` it got. Raises `NotFound`.
+        A reader may stop anywhere and come back with the last `entry.position` it got.
+
+        Raises:
+            NotFound: there is no such session.
+            PlaceLost: the session has not come to that position.
         """
-        await self.status()
+        check_place(after_position, (await self.status()).last_position)
         async with self._access.backend.watch(self.key) as watching:
             while True:
                 page = await self._access.backend.timeline(self.key, after_position, store_admin.PAGE_ENTRIES_MAX)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Unpack
 
 from turnwright.client.access import Access, How, HowElse
 from turnwright.client.answering import Answering
-from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout
+from turnwright.client.errors import NotFound, TurnCancelled, TurnFailed, WaitTimeout, check_place
 from turnwright.client.hooked import Hooked
 from turnwright.client.inputs import as_message, one_of
 from turnwright.client.listening import Listener
@@ -217,6 +217,7 @@ class Turn(Answering, Hooked):
 
         Raises:
             NotFound: there is no such turn.
+            PlaceLost: its thread has not come to that number.
         """
         deaf = Listener(self._access.backend, self.key, wanted=False)
         async with aclosing(self._follow(deaf, after)) as items:
@@ -232,6 +233,7 @@ class Turn(Answering, Hooked):
 
         Raises:
             NotFound: there is no such turn.
+            PlaceLost: its thread has not come to that number.
         """
         listener = Listener(self._access.backend, self.key, self.id)
         async with aclosing(self._follow(listener, after)) as items:
@@ -239,6 +241,9 @@ class Turn(Answering, Hooked):
                 yield item
 
     async def _follow(self, listener: Listener, after: int) -> AsyncGenerator[Entry | Delta, None]:
+        if after:
+            thread = await self._access.backend.thread(self.key)
+            check_place(after, 0 if thread is None else thread.seq)
         async with listener.watch() as watching:
             while True:
                 page = self._found(await self._access.backend.turn_page(self.key, self.id, after))

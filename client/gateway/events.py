@@ -2,8 +2,8 @@
 
 Rule: the id of an event is a place in the journal, so it never expires: a reader comes back with the last one it got,
 as `Last-Event-ID` or `after`, and misses nothing. Without one the first event is a `snapshot`, then come the entries
-after it. An `end` is always said before a stream that has an end closes. A reader that takes nothing for a while is
-let go, and so is one whose credential has ended.
+after it; so it is too for who comes back with a place that the journal, put back to a backup, has not come to. An `end`
+is always said before a stream that has an end closes. A reader that takes nothing for a while is let go.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ async def follow_session(
 ) -> Stream:
     """Everything that happens in the session, for ever; ids are positions."""
     seen = await Session(desk.access(caller), key).status()
-    return Stream(desk, caller, _of_session(desk, key, seen, _place(last_event_id, after)))
+    place = _place(last_event_id, after, seen.last_position)
+    return Stream(desk, caller, _of_session(desk, key, seen, place))
 
 
 @router.get("/sessions/{session}/threads/{agent}/{thread}/events", response_class=Stream)
@@ -123,8 +124,8 @@ async def follow_thread(
     """Everything that happens on the thread, for ever; ids are entry numbers. The snapshot is the agent's state."""
     access = desk.access(caller)
     thread, listener = Thread(access, key), Listener(access.backend, key, wanted=deltas)
-    await thread.status()
-    return Stream(desk, caller, _of_thread(desk, thread, listener, _place(last_event_id, after)))
+    place = _place(last_event_id, after, (await thread.status()).seq)
+    return Stream(desk, caller, _of_thread(desk, thread, listener, place))
 
 
 @router.get("/turns/{turn}/events", response_class=Stream)
@@ -138,7 +139,9 @@ async def follow_turn(
     deltas: WithDeltas = False,
 ) -> Stream:
     """What happens to the turn, to its end; ids are entry numbers of its thread."""
-    return Stream(desk, caller, _of_turn(desk, caller, turn, _place(last_event_id, after), deltas=deltas))
+    row = await desk.journal.thread(turn.key)
+    place = _place(last_event_id, after, 0 if row is None else row.seq)
+    return Stream(desk, caller, _of_turn(desk, caller, turn, place, deltas=deltas))
 
 
 @router.get("/sessions/{session}/changes", response_class=Stream)
@@ -229,10 +232,13 @@ async def _last_seq(desk: Desk, asked: TurnAsked) -> int:
     return 0 if row is None else row.seq
 
 
-def _place(last_event_id: str | None, after: int | None) -> int | None:
-    """Where to go on; an empty id is none, as a browser's is before its first event."""
-    if not last_event_id:
-        return after
+def _place(last_event_id: str | None, after: int | None, last: int) -> int | None:
+    """Where to go on; None: begin anew. An empty id is none, as a browser's is before its first event."""
+    place = _number(last_event_id) if last_event_id else after
+    return None if place is None or place > last else place
+
+
+def _number(last_event_id: str) -> int:
     try:
         return _PLACES.validate_python(last_event_id)
     except ValidationError:

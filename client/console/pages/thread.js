@@ -125,7 +125,8 @@ class ThreadPage {
 
   /** @param {import("../stream.js").StreamEvent} event */
   #heard(event) {
-    if (event.name === "delta") this.conversation.draft(event.data);
+    if (event.name === "snapshot") location.reload(); // the journal was put back to before what is shown here
+    else if (event.name === "delta") this.conversation.draft(event.data);
     else if (event.name === "entry") this.#take(event.data);
     this.#draw();
   }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.e2e.console.stage import Stage, address_of, card, photograph
 from tests.integration.client.hands import AGENT
@@ -204,6 +205,26 @@ async def test_a_gateway_that_comes_back_is_found_and_nothing_is_missed(stage: S
     await expect(conversation.get_by_text("Book a flight")).to_have_count(1)
     await stage.submit("And a hotel")
     await expect(conversation).to_contain_text("And a hotel")
+
+
+async def test_a_thread_that_was_put_back_to_before_what_is_shown_is_shown_anew_and_goes_on(stage: Stage) -> None:
+    turn = await stage.submit()
+    page = await stage.page(address_of(turn))
+    conversation = page.get_by_label("Conversation", exact=True)
+    await expect(conversation).to_contain_text("Book a flight")
+    await page.evaluate("window.before = true")
+    await stage.stop()
+    async with page.expect_event("load"):
+        ahead = partial(_continued, {"last-event-id": "1000"})
+        await page.route("**/events?*", ahead, times=1)
+        await stage.start()
+    assert await page.evaluate("window.before") is None
+    await stage.submit("And a hotel")
+    await expect(conversation).to_contain_text("And a hotel")
+
+
+async def _continued(headers: dict[str, str], route: Route) -> None:
+    await route.continue_(headers=route.request.headers | headers)
 
 
 async def test_what_was_said_is_found_and_a_click_opens_the_thread_there(stage: Stage) -> None:

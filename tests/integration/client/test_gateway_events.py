@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import httpx2
 import pytest
@@ -132,7 +132,7 @@ async def test_a_cancel_by_somebody_else_reaches_every_follower_as_the_end(
     await hands.interrupt_model(turn)
     for heard in await asyncio.gather(*following):
         assert (heard[-1].name, heard[-1].data["status"]) == ("end", "cancelled")
-    async with events(ask, f"/turns/{turn.id}/events", last=10_000) as stream:
+    async with events(ask, f"/turns/{turn.id}/events", last=int(heard[-1].id)) as stream:
         assert [event.name async for event in stream] == ["end"]
 
 
@@ -168,6 +168,21 @@ async def test_a_deleted_session_ends_the_streams_of_it(ask: httpx2.AsyncClient,
     for heard in await asyncio.gather(*following):
         assert (heard[-1].name, heard[-1].data) == ("end", {"reason": "session_deleted"})
     assert_problem(await ask.get("/sessions/s/events"), 404, "not_found")
+
+
+async def test_a_reader_that_knows_more_than_the_journal_is_told_anew_what_is_so_and_then_goes_on(
+    ask: httpx2.AsyncClient, client: Client, hands: Hands
+) -> None:
+    turn = await turn_of(client, ask)
+    paths = (f"/turns/{turn.id}/events", "/sessions/s/events", f"/sessions/s/threads/{AGENT}/main/events")
+    async with AsyncExitStack() as stack:
+        streams = [await stack.enter_async_context(events(ask, path, last=1_000)) for path in paths]
+        told = [await anext(stream) for stream in streams]
+        assert [event.name for event in told] == ["snapshot"] * 3
+        await hands.finish(turn)
+        for stream, snapshot in zip(streams, told, strict=True):
+            following = await anext(stream)
+            assert (following.name, int(following.id) > int(snapshot.id)) == ("entry", True)
 
 
 async def test_what_cannot_be_a_place_is_refused_and_streams_are_bounded(journal_url: str, driver: Driver) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.client.conftest import Connect
 from tests.integration.client.hands import AGENT, Hands
-from turnwright.client import Client, NotFound, Session
+from turnwright.client import Client, NotFound, PlaceLost, Session
 from turnwright.journal.errors import InvalidInput
 
 THREADS = 64
@@ -26,7 +26,7 @@ async def test_a_reader_of_a_turn_comes_back_at_any_cursor_without_gap_or_duplic
     assert {entry.turn_id for entry in whole} == {turn.id}
     assert (whole[0].type, whole[-1].type) == ("turn.queued", "turn.completed")
     assert [entry.seq for entry in whole] == sorted({entry.seq for entry in whole})
-    for cursor in range(whole[-1].seq + 2):
+    for cursor in range(whole[-1].seq + 1):
         behind = [entry async for entry in turn.events(cursor)]
         assert behind == [entry for entry in whole if entry.seq > cursor]
 
@@ -140,3 +140,14 @@ async def test_a_state_is_that_of_the_entry_asked_for_and_none_of_the_future(ses
     assert [message.text for message in (await thread.state()).context] == ["one", "done"]
     with pytest.raises(InvalidInput, match=f"1 to {len(whole)}"):
         await thread.state(len(whole) + 1)
+
+
+async def test_a_follower_of_the_python_client_that_knows_more_than_the_journal_is_told_so(
+    client: Client, session: Session
+) -> None:
+    turn = await session.submit("one", agent=AGENT)
+    last, seq = (await session.status()).last_position, (await session.thread(AGENT).status()).seq
+    for follow, there in ((session.follow, last), (turn.events, seq), (turn.live, seq)):
+        with pytest.raises(PlaceLost) as caught:
+            await anext(follow(there + 1))
+        assert caught.value.last == there
