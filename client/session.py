@@ -56,10 +56,14 @@ class Session(Hooked):
         exist_ok: bool = False,
         **how: Unpack[How],
     ) -> Receipt:
-        """Begin the session. With `exist_ok` one that exists already stays as it is.
+        """Begin the session.
+
+        One that was begun with the same title and metadata stays as it is (the receipt is a `duplicate`), with
+        `exist_ok` also one that was begun otherwise.
 
         Raises:
-            CommandRejected: `session_exists`, or `session_deleted` (an id is never used twice).
+            CommandRejected: `session_exists` (with another title or metadata), or `session_deleted` (an id is never
+                used twice).
         """
         request_id, principal, reason = self._access.said(how)
         command = CreateSession(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import (
     ClientCommand,
     CreateSession,
@@ -23,12 +24,15 @@ from turnwright.journal.commands import (
 from turnwright.journal.control import REDUCER_VERSION, SessionControl
 from turnwright.journal.decide import decide_session
 from turnwright.journal.decide.context import UNKNOWN_SESSION
+from turnwright.journal.edge import storable
+from turnwright.journal.entries import SessionCreated
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.locking import Locked, lock_in_session, lock_thread
+from turnwright.journal.transact.reading import read_thread
 from turnwright.journal.transact.requests import rejected, remember, remembered
 from turnwright.journal.transact.rows import (
     SessionRow,
@@ -44,6 +48,7 @@ from turnwright.journal.transact.spending import follow_budget, with_all_bounds
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
 OPENING = (Submit, Inject)
+FIRST_SEQ = 1
 
 
 class Undo(Exception):
@@ -132,6 +137,9 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     known = yield from remembered(row.id, command)
     if known is not None:
         return Done(known)
+    if isinstance(command, CreateSession) and session.control.created and (yield from _begun_so(key, command)):
+        revision = session.control.pause.revision
+        return Done(Receipt(command.request_id, "accepted", revision=revision, seq=FIRST_SEQ, duplicate=True))
     decision = decide_session(session.control, with_all_bounds(command, session.control))
     if isinstance(decision, Rejection):
         raise Undo(rejected(command, decision, session.control.pause.revision))
@@ -149,6 +157,17 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     receipt = Receipt(command.request_id, "accepted", revision=control.pause.revision, seq=control.seq)
     yield from remember(row.id, command, receipt)
     return Done(receipt)
+
+
+def _begun_so(key: SessionKey, command: CreateSession) -> Script[bool]:
+    """Whether the session was begun with just this title and metadata; if that was erased, nobody knows."""
+    entries = yield from read_thread(key.log, FIRST_SEQ - 1, 1)
+    begun = entries[0].payload if entries else None
+    return isinstance(begun, SessionCreated) and _what(begun) == _what(storable(command))
+
+
+def _what(begun: SessionCreated | CreateSession) -> str:
+    return digest_of({"title": begun.title, "metadata": begun.metadata})
 
 
 def lock_for(key: ThreadKey, command: ClientCommand) -> Script[Locked]:

@@ -88,6 +88,12 @@ async def test_a_session_is_created_once_and_exist_ok_leaves_it_as_it_is(client:
     again = await session.create(title="Another", exist_ok=True)
     assert again.code == "session_exists"
     assert (await session.status()).control.title == "A session"
+    same, once_more = await session.create(title="A session"), await session.create(title="A session")
+    assert [(one.status, one.duplicate) for one in (same, once_more)] == [("accepted", True)] * 2
+    assert len(await session.history()) == 1
+    await session.erase(1)
+    with pytest.raises(CommandRejected, match="exists already"):
+        await session.create(title="A session")
 
 
 async def test_the_same_request_three_times_is_one_turn_and_one_receipt_also_after_its_end(

@@ -86,7 +86,9 @@ async def test_a_rejected_command_tells_what_is_so_now(ask: httpx2.AsyncClient) 
     resumed = await ask.post(f"/turns/{turn}/resume", json={"revision": problem["receipt"]["revision"]})
     assert resumed.status_code == httpx2.codes.ACCEPTED
     assert_problem(await ask.post("/sessions/nowhere/cancel"), 404, "unknown_session")
-    assert_problem(await ask.put("/sessions/s", json={}), 409, "session_exists")
+    again = await ask.put("/sessions/s", json={})
+    assert (again.status_code, again.json()["duplicate"]) == (httpx2.codes.ACCEPTED, True)
+    assert_problem(await ask.put("/sessions/s", json={"title": "another"}), 409, "session_exists")
 
 
 async def test_ids_of_any_characters_are_one_part_of_a_path(ask: httpx2.AsyncClient) -> None:
