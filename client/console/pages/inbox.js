@@ -179,9 +179,14 @@ function nameOf(status) {
   return `${status.turn_id} ${status.revision}`;
 }
 
-/** @returns {string[]} */
+/** What another page or version may have left there is no list: nothing was seen then. @returns {string[]} */
 function seenFailures() {
-  return JSON.parse(localStorage.getItem(SEEN_NAME) ?? "[]");
+  try {
+    const kept = JSON.parse(localStorage.getItem(SEEN_NAME) ?? "[]");
+    return Array.isArray(kept) ? kept : [];
+  } catch {
+    return [];
+  }
 }
 
 /** @param {string} name */

@@ -109,6 +109,10 @@ async def test_a_failed_turn_is_tried_again_or_dismissed(stage: Stage) -> None:
     await stage.failed("other")
     page = await stage.page()
     await expect(card(page, "auth")).to_have_count(2)
+    for left in ("no JSON", '"no list"'):
+        await page.evaluate("left => localStorage.setItem('turnwright.failed-seen', left)", left)
+        await page.reload()
+        await expect(card(page, "auth")).to_have_count(2)
     await card(page, "other").get_by_role("button", name="Dismiss").click()
     await expect(card(page, "auth")).to_have_count(1)
     await page.get_by_role("button", name="Try again").click()
