@@ -32,6 +32,7 @@ from turnwright.client.gateway.deliverer import Deliverer
 from turnwright.client.gateway.described import PROBLEMS, Described, operation_named
 from turnwright.client.gateway.desk import Desk
 from turnwright.client.gateway.edge import REQUEST_ID, Edge
+from turnwright.client.gateway.failing import Failing
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
@@ -82,6 +83,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     if settings.open:
         app.add_middleware(ThisMachine, origins=settings.origins)
     app.add_middleware(Room)
+    app.add_middleware(Failing)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(settings.origins),

@@ -17,8 +17,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnwright.client.gateway.bodies import Bodies
-from turnwright.client.gateway.problems import answer_of, problem_of
-from turnwright.journal.errors import StoreUnavailable
 
 REQUEST_ID = "X-Request-Id"
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -57,12 +55,6 @@ class Edge:
         ):
             try:
                 await self._app(scope, bounded, answer.send)
-            except Exception as error:
-                if answer.is_started():
-                    _say_broken(error)
-                    return
-                log.exception("request_failed", path=scope["path"])
-                await answer_of(problem_of(error), request_id)(scope, receive, answer.send)
             finally:
                 answer.log(scope)
 
@@ -97,17 +89,6 @@ class _Answer:
             status=self._status or None,
             took_ms=round(1_000 * (time.perf_counter() - self._began_s), 1),
         )
-
-
-def _say_broken(error: Exception) -> None:
-    """An answer that was begun has no other end than that its connection closes."""
-    cause = error
-    while isinstance(cause, ExceptionGroup) and len(cause.exceptions) == 1:
-        cause = cause.exceptions[0]
-    if isinstance(cause, StoreUnavailable):
-        log.warning("answer_broken", why=str(cause))
-    else:
-        log.error("answer_broken", exc_info=error)
 
 
 def _started(message: Message) -> MutableMapping[str, Any]:

@@ -205,7 +205,8 @@ async def test_more_than_may_be_asked_is_refused_until_later(journal_url: str, d
 async def test_what_breaks_in_the_gateway_is_answered_and_marked_as_everything_else(
     driver: Driver, journal_url: str
 ) -> None:
-    server = server_of(settings_of(journal_url))
+    page = {"Origin": "https://shop.example.com"}
+    server = server_of(settings_of(journal_url, origins=tuple(page.values())))
     async with running(server) as url, http(url, await token(driver, "admin")) as ask:
         assert (await ask.get("/me")).is_success
 
@@ -213,12 +214,13 @@ async def test_what_breaks_in_the_gateway_is_answered_and_marked_as_everything_e
             raise ZeroDivisionError(point)
 
         server.config.app.state.desk.journal.driver.hook = broken  # type: ignore[union-attr]
-        answer = await ask.get("/me", headers={"X-Request-Id": "mine"})
+        answer = await ask.get("/me", headers={"X-Request-Id": "mine"} | page)
         assert assert_problem(answer, 500, "internal")["request_id"] == "mine"
         assert "ZeroDivision" not in answer.text
         assert answer.headers["x-request-id"] == "mine"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["access-control-allow-origin"] == page["Origin"]
 
 
 async def test_connections_that_were_answered_and_are_kept_make_room_as_silent_ones_do(
