@@ -16,7 +16,7 @@ from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact import deltas
-from turnwright.journal.transact.rows import topic
+from turnwright.journal.transact.rows import find_place, topic
 
 LISTENED_S = 6
 RENEW_S = 2.0
@@ -38,8 +38,11 @@ class Deltas:
         await self._driver.write(partial(deltas.write_deltas, key, thread_id, n, said))
 
     async def read(self, key: ThreadKey, after: DeltaPlace) -> Heard:
-        """What a thread's running model call has said behind a place; to a first listener it comes in a second."""
-        await self._listen(topic(key))
+        """What a thread's running model call has said behind a place; to a first listener it comes in a second.
+
+        Of a thread that is not there nothing is kept, not even that somebody listens.
+        """
+        await self._listen(key)
         return await self._driver.read(partial(deltas.read_deltas, key, after))
 
     async def listened(self, keys: Collection[ThreadKey]) -> frozenset[ThreadKey]:
@@ -52,9 +55,11 @@ class Deltas:
         """Watch commits to a thread, and what its model calls say."""
         return self._driver.watch({topic(key), deltas.said_topic(key)})
 
-    async def _listen(self, name: str) -> None:
-        now_s = time.monotonic()
+    async def _listen(self, key: ThreadKey) -> None:
+        now_s, name = time.monotonic(), topic(key)
         if now_s - self._renewed_s.get(name, float("-inf")) < RENEW_S:
+            return
+        if await self._driver.read(partial(find_place, key)) is None:
             return
         self._renewed_s[name] = now_s
         self._renewed_s.move_to_end(name)

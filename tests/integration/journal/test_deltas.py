@@ -192,7 +192,17 @@ async def test_who_reads_listens_for_some_seconds_and_nobody_else_does(played: P
     assert await listened({KEY, other}) == frozenset()
 
 
+async def test_who_reads_a_thread_that_is_not_there_leaves_nothing_behind(played: Played, sql: Sql) -> None:
+    other = ThreadKey("t", None, "agent", "s", "other")
+    assert await played.journal.deltas.read(other, NOTHING_HEARD) == Heard()
+    assert await sql("SELECT * FROM listeners") == []
+    await played.submit("task")
+    await hear(played)
+    assert len(await sql("SELECT * FROM listeners")) == 1
+
+
 async def test_many_readers_of_a_thread_say_once_that_they_listen(played: Played, driver: Driver) -> None:
+    await played.submit("task")
     seen: list[str] = []
     driver.hook = seen.append
     for _ in range(5):
@@ -202,6 +212,8 @@ async def test_many_readers_of_a_thread_say_once_that_they_listen(played: Played
 
 
 async def test_a_reader_whose_word_was_lost_says_again_that_it_listens(played: Played, driver: Driver) -> None:
+    await played.submit("task")
+
     def refuse(point: str) -> None:
         if point == "listen":
             raise RuntimeError

@@ -176,8 +176,8 @@ async def test_the_words_of_a_killed_worker_vanish_and_the_next_one_s_are_heard(
 async def test_a_store_that_takes_no_words_does_not_fail_the_call(cluster: Cluster) -> None:
     models = GatedModels()
     statements = Statements(await cluster.start_worker(models=models), refusals=float("inf"))
-    await cluster.journal.deltas.read(KEY, NOTHING_HEARD)
     turn = await cluster.submit(SPOKEN)
+    await cluster.journal.deltas.read(KEY, NOTHING_HEARD)
     await statements.until(cluster, "insert_draft")
     models.allow()
     await turn.until("completed")
@@ -203,8 +203,8 @@ async def test_a_store_that_is_slow_with_words_does_not_hold_the_call(cluster: C
     """On a file all that is written waits in one line, and so does the report."""
     models = GatedModels()
     statements = Statements(await cluster.start_worker(models=models), held="insert_draft")
-    await cluster.journal.deltas.read(KEY, NOTHING_HEARD)
     turn = await cluster.submit(SPOKEN)
+    await cluster.journal.deltas.read(KEY, NOTHING_HEARD)
     await statements.until(cluster, "insert_draft")
     models.allow()
     await turn.until("completed")
