@@ -105,6 +105,11 @@ def tenant_prefix(tenant: str) -> str:
     return f"{_spelled(tenant)[:-1]},"
 
 
+def owner_prefix(tenant: str, user: str | None) -> str:
+    """How the canonical spelling of each key of a tenant's user begins, and of no other's."""
+    return f"{_spelled(tenant, user)[:-1]},"
+
+
 @lru_cache(maxsize=SPELLINGS_CACHED_MAX)
 def _spelled(*parts: str | None) -> str:
     """The parts as a JSON array; remembered, because each transaction asks several times."""

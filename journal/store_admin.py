@@ -16,7 +16,7 @@ from turnwright.journal.script import Script
 from turnwright.journal.store import Journal
 from turnwright.journal.transact import enlisting, inbox, listing, overview, spending
 from turnwright.journal.transact.inbox import InboxFilter, Question
-from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.listing import ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
 from turnwright.journal.ways import way_to_rebuild, way_to_verify
 from turnwright.journal.why import QUIET_S, Code, Scene, Why, why
@@ -104,12 +104,12 @@ async def find_turn_entry(journal: Journal, key: ThreadKey, turn_id: str, entry_
 
 
 async def find_turns_named(
-    journal: Journal, tenant: str, beginning: str, limit: int = 5
+    journal: Journal, tenant: str, beginning: str, limit: int = 5, user: str = ANY_USER
 ) -> tuple[tuple[str, ThreadKey], ...]:
-    """Turns of a tenant whose id begins so, with their threads."""
+    """Turns of a tenant whose id begins so, with their threads; `user` as in `TurnFilter`."""
     # In this order: one that is queued meanwhile is found twice rather than never.
-    enlisted = await journal.driver.read(lambda: enlisting.find_enlisted_named(tenant, beginning, limit))
-    queued = await journal.driver.read(lambda: overview.find_turns_named(tenant, beginning, limit))
+    enlisted = await journal.driver.read(lambda: enlisting.find_enlisted_named(tenant, user, beginning, limit))
+    queued = await journal.driver.read(lambda: overview.find_turns_named(tenant, user, beginning, limit))
     return tuple(dict.fromkeys((*queued, *enlisted)))[:limit]
 
 

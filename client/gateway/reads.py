@@ -41,6 +41,7 @@ from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.search.query import QUERY_CHARACTERS_MAX
 from turnwright.journal.shown import PHASES, ShownStatus
+from turnwright.journal.store_admin import find_turns_named
 from turnwright.journal.transact.inbox import InboxFilter, Wanted
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
@@ -204,8 +205,8 @@ async def list_turns_named(
     limit: Annotated[int, Query(ge=1, le=50)] = 5,
 ) -> list[tuple[str, ThreadKey]]:
     """Turns whose id begins so, with their threads."""
-    found = await desk.access(caller).backend.turns_named(beginning, limit)
-    return [(turn_id, key) for turn_id, key in found if caller.reaches(key)]
+    whose = _whose(caller, None, anonymous=False)
+    return list(await find_turns_named(desk.journal, caller.tenant, beginning, limit, whose))
 
 
 @router.get("/turns/{turn}", tags=["turns"])

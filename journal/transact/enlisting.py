@@ -22,12 +22,13 @@ from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.edge import storable
 from turnwright.journal.errors import StoreError
 from turnwright.journal.facts import Facts
-from turnwright.journal.ids import ThreadKey, tenant_prefix
+from turnwright.journal.ids import ThreadKey, owner_prefix, tenant_prefix
 from turnwright.journal.ids import turn_id as turn_of
 from turnwright.journal.messages import Media, media_of
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.appending import check_media
 from turnwright.journal.transact.commands import Undo, carry_out, lock_for
+from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER
 from turnwright.journal.transact.overview import TurnPage
 from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.requests import content_digest, given, rejected, remembered, reused
@@ -231,9 +232,15 @@ def read_enlisted_page(key: ThreadKey, turn_id: str, after_seq: int) -> Script[T
     return None if found is None else TurnPage((), after_seq, last=False)
 
 
-def find_enlisted_named(tenant: str, beginning: str, limit: int) -> Script[tuple[tuple[str, ThreadKey], ...]]:
-    """Turns of a tenant that wait to be taken in and whose id begins so, with their threads."""
-    found = yield from rows("enlisted_named", beginning, f"{beginning}g", tenant_prefix(tenant), limit)
+def find_enlisted_named(
+    tenant: str, user: str, beginning: str, limit: int
+) -> Script[tuple[tuple[str, ThreadKey], ...]]:
+    """Turns of a tenant that wait to be taken in and whose id begins so, with their threads.
+
+    `user` is as in `TurnFilter`.
+    """
+    whose = tenant_prefix(tenant) if user == ANY_USER else owner_prefix(tenant, None if user == ANONYMOUS else user[1:])
+    found = yield from rows("enlisted_named", beginning, f"{beginning}g", whose, limit)
     return tuple((turn, key) for turn, spelled in found if (key := _key_of(spelled)) is not None)
 
 

@@ -16,9 +16,8 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, rows
 from turnwright.journal.shown import PHASES, ShownStatus, phases_shown_as, shown_status
 from turnwright.journal.transact.acts import held_by
-from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals
+from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, session_totals, summed_up
 from turnwright.journal.transact.rows import (
-    SessionRow,
     find_session,
     find_session_id,
     read_row,
@@ -164,9 +163,10 @@ def list_sessions(tenant: str, user: str, after: str | None, limit: int) -> Scri
     name = {ANY_USER: "sessions_of_tenant", ANONYMOUS: "sessions_of_nobody"}.get(user, "sessions_of_user")
     named = (user[1:],) if name == "sessions_of_user" else ()
     found = yield from rows(name, tenant, _id(after, 2**62), limit, *named)
+    totals = yield from session_totals([row[0] for row in found])
     items: list[SessionSeen] = []
     for row in found:
-        session = yield from _session_seen(row)
+        session = yield from _session_seen(row, totals[row[0]])
         items.append(session)
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
@@ -184,14 +184,14 @@ def list_threads(key: SessionKey, after: str | None, limit: int) -> Script[Page[
     return Page(tuple(items), str(found[-1][0]) if len(found) == limit else None)
 
 
-def _session_seen(row: Row) -> Script[SessionSeen]:
-    session_id, canonical, body, version = row
+def _session_seen(row: Row, totals: Row) -> Script[SessionSeen]:
+    _, canonical, body, version = row
     key = SessionKey(*json.loads(canonical))
     try:
         control = yield from session_control(key, body, version)
-        return (yield from session_totals(key, SessionRow(session_id, control, deleted=False)))
+        return (yield from summed_up(key, control, totals))
     except UNREADABLE as error:
-        seen = yield from session_totals(key, SessionRow(session_id, SessionControl(), deleted=False))
+        seen = yield from summed_up(key, SessionControl(), totals)
         return replace(seen, unreadable=str(error))
 
 

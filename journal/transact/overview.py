@@ -5,7 +5,8 @@ Rule: each is one snapshot, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from turnwright.journal.acts import Act, Level
@@ -13,10 +14,10 @@ from turnwright.journal.budgets import NOTHING
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import Script, first, rows
+from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
-from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, find_place, find_session, find_thread
+from turnwright.journal.transact.rows import ThreadRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.spending import read_others
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
@@ -117,7 +118,8 @@ def see_session(key: SessionKey) -> Script[SessionSeen | None]:
     session = yield from find_session(key)
     if session is None or session.deleted:
         return None
-    return (yield from session_totals(key, session))
+    totals = yield from session_totals([session.id])
+    return (yield from summed_up(key, session.control, totals[session.id]))
 
 
 def read_turn_page(key: ThreadKey, turn_id: str, after_seq: int, limit: int) -> Script[TurnPage | None]:
@@ -145,17 +147,24 @@ def find_turn_entry(key: ThreadKey, turn_id: str, entry_id: str) -> Script[Entry
     return None if found is None else entry_of(found, key.canonical)
 
 
-def find_turns_named(tenant: str, beginning: str, limit: int) -> Script[tuple[tuple[str, ThreadKey], ...]]:
-    """Turns of a tenant whose id begins so, with their threads. Ids are lower-case hexadecimal behind `t-`."""
-    found = yield from rows("turns_named", tenant, beginning, f"{beginning}g", limit)
+def find_turns_named(tenant: str, user: str, beginning: str, limit: int) -> Script[tuple[tuple[str, ThreadKey], ...]]:
+    """Turns of a tenant whose id begins so, with their threads; `user` as in `TurnFilter`.
+
+    Ids are lower-case hexadecimal behind `t-`.
+    """
+    found = yield from rows("turns_named", tenant, beginning, f"{beginning}g", limit, user)
     return tuple((row[0], ThreadKey.parse(row[1])) for row in found)
 
 
-def session_totals(key: SessionKey, session: SessionRow) -> Script[SessionSeen]:
+def session_totals(session_ids: Sequence[int]) -> Script[dict[int, Row]]:
+    """The sums over the threads of each session, by its number, for `summed_up`."""
+    found = yield from rows("session_totals", json.dumps(list(session_ids)))
+    return {row[0]: row for row in found}
+
+
+def summed_up(key: SessionKey, session: SessionControl, totals: Row) -> Script[SessionSeen]:
     """A session with the sums over its threads."""
-    row = yield from first("session_totals", session.id)
-    assert row is not None
-    created_us, updated_us, threads, active, queued, last_at_us, position = row
-    held = yield from session_held_by(key, session.control)
+    _, created_us, updated_us, threads, active, queued, last_at_us, position = totals
+    held = yield from session_held_by(key, session)
     counts = (threads, active, int(queued), last_at_us, position)
-    return SessionSeen(key, session.control, created_us, updated_us, *counts, held)
+    return SessionSeen(key, session, created_us, updated_us, *counts, held)

@@ -118,6 +118,23 @@ async def test_no_route_gives_another_tenants_or_another_users_data(
         assert await unchanged(ann) == before
 
 
+async def test_a_turn_is_found_by_its_beginning_behind_those_that_its_caller_does_not_reach(
+    url: str, driver: Driver
+) -> None:
+    async with (
+        http(url, await token(driver, "caller", user="ann")) as ann,
+        http(url, await token(driver, "caller", user="ben")) as ben,
+        http(url, await token(driver, "operator")) as operator,
+    ):
+        for caller in (ann, ben):
+            turn = (await submitted(caller))["turn_id"]
+            found = (await caller.get("/turns-named", params={"beginning": "t-", "limit": 1})).json()
+            assert [name for name, _ in found] == [turn]
+            found = (await ann.get("/turns-named", params={"beginning": "t-", "limit": 1})).json()
+            assert [key["user"] for _, key in found] == ["ann"]
+        assert len((await operator.get("/turns-named", params={"beginning": "t-"})).json()) == 2
+
+
 async def test_what_strangers_are_refused_is_what_its_owner_is_told(
     url: str, routes: list[Route], driver: Driver, client: Client, asking: Hands
 ) -> None:

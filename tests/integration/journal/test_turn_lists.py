@@ -8,7 +8,7 @@ from turnwright.journal.commands import CancelTurn, EraseEntry
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.statements import migrations
-from turnwright.journal.transact.listing import LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.listing import ANONYMOUS, LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.turn_inputs import INPUT_CHARACTERS_MAX
 
 MANY = 3 * LOOKED_ROWS_MAX
@@ -60,6 +60,32 @@ async def test_a_turn_in_a_list_says_how_its_input_begins(played: Played) -> Non
     assert shown[long].startswith("Book a train to Graz. word word")
     assert len(shown[long]) == INPUT_CHARACTERS_MAX
     assert shown[erased] == ""
+
+
+async def test_a_page_of_sessions_is_summed_up_at_once(played: Played, driver: Driver) -> None:
+    users = ("ann", "ben", None)
+    for n, user in enumerate(users):
+        for text in "abc"[: n + 1]:
+            await played.submit(text, ThreadKey("t", user, "agent", "s", text))
+    asked: list[str] = []
+    driver.hook = asked.append
+    page = await store_admin.list_sessions(played.journal, "t")
+    driver.hook = None
+    assert asked.count("session_totals") == 1
+    assert [(one.key.user, one.threads, one.queued) for one in page.items] == [
+        *((user, n + 1, n + 1) for n, user in reversed(list(enumerate(users)))),
+    ]
+    for one in page.items:
+        assert await store_admin.see_session(played.journal, one.key) == one
+
+
+async def test_turns_are_found_by_the_beginning_of_their_ids_among_one_user_s_only(played: Played) -> None:
+    turns = {user: await played.submit("one", ThreadKey("t", user, "agent", "s")) for user in ("ann", "ben", None)}
+    named = store_admin.find_turns_named
+    for user, turn in turns.items():
+        found = await named(played.journal, "t", "t-", 1, ANONYMOUS if user is None else f"+{user}")
+        assert found == ((turn, ThreadKey("t", user, "agent", "s")),)
+    assert {turn for turn, _ in await named(played.journal, "t", "t-")} == set(turns.values())
 
 
 async def test_those_in_several_phases_come_in_one_order(played: Played, sql: Sql, queued: str) -> None:

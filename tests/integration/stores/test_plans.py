@@ -106,6 +106,11 @@ async def test_a_page_of_turns_begins_at_its_place_in_an_index(driver: Driver, j
         assert name == "turns_without_agent" or "phase = " in plan or "phase=?" in plan, plan
 
 
+async def test_sessions_are_summed_up_one_by_one_and_not_by_a_walk_over_all(driver: Driver, journal_url: str) -> None:
+    plan = await plan_of(journal_url, "session_totals", ("[1,2]",))
+    assert re.findall(r"Seq Scan|Hash|Merge|SCAN [shc] ", plan) == [], plan
+
+
 async def plan_of(journal_url: str, name: str, params: tuple[object, ...]) -> str:
     """How the store would carry out a statement."""
     if journal_url.startswith("sqlite"):

@@ -6,7 +6,7 @@ from tests.unit.journal.scene import Scene, must, refused
 from tests.unit.journal.thread_machine import Step
 from turnwright.journal.commands import CloseThread, TakeIn
 from turnwright.journal.decide.thread_rules import QUEUE_TURNS_MAX
-from turnwright.journal.ids import tenant_prefix
+from turnwright.journal.ids import owner_prefix, tenant_prefix
 from turnwright.journal.messages import user
 
 
@@ -66,3 +66,9 @@ def test_one_that_cannot_be_queued_fails_and_leaves_the_thread_as_it_is(
 
 def test_a_tenant_s_keys_begin_as_no_other_tenant_s() -> None:
     assert [tenant_prefix(tenant) for tenant in ("a", 'a"', "a,")] == ['["a",', '["a\\"",', '["a,",']
+
+
+def test_a_user_s_keys_begin_as_no_other_user_s_and_the_anonymous_one_s_as_nobody_s() -> None:
+    assert [owner_prefix("a", user) for user in ("b", 'b"', "null", None)] == [
+        *('["a","b",', '["a","b\\"",', '["a","null",', '["a",null,'),
+    ]
