@@ -22,6 +22,7 @@ GATEWAY = "gateway"
 KEY_FILE = "gateway.key"
 KEY_NAME = "dev"
 READY_POLL_S = 0.05
+READY_S_MAX = 30.0
 PORTS_TRIED_MAX = 5
 # What its log says, which is at least at the level of "info".
 LISTENS = "gateway_listening"
@@ -60,12 +61,19 @@ class DevGateway:
             self._port = self._choose_port()
         self._child = self._launch(self._port)
 
-    async def until_ready(self, stopping: asyncio.Event) -> None:
+    async def until_ready(self, stopping: asyncio.Event, timeout_s: float = READY_S_MAX) -> None:
         """Until it has said that it listens: an answer could be a stranger's, who was faster to take the port.
 
         Raises:
-            DevFailed: it ended before that.
+            DevFailed: it ended before that, or has not said so in time.
         """
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._until_it_listens(stopping)
+        except TimeoutError:
+            raise DevFailed(f"the gateway did not listen within {timeout_s:g} s: {self._last_said}") from None
+
+    async def _until_it_listens(self, stopping: asyncio.Event) -> None:
         tries_left = PORTS_TRIED_MAX
         while self._child is not None and not stopping.is_set():
             ended = not self._child.is_running
@@ -75,10 +83,14 @@ class DevGateway:
             if ended:
                 tries_left -= 1
                 if self._given or PORT_LOST not in said or not tries_left:
-                    raise DevFailed(f"the gateway did not start: {self._child.read_tail().splitlines()[-1]}")
+                    raise DevFailed(f"the gateway did not start: {self._last_said}")
                 self._port = loopback.find_free()
                 self.start()
             await asyncio.sleep(READY_POLL_S)
+
+    @property
+    def _last_said(self) -> str:
+        return "" if self._child is None else self._child.read_tail().splitlines()[-1]
 
     def _choose_port(self) -> int:
         if self._usual and loopback.is_free(self._usual):

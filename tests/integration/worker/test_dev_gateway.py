@@ -98,6 +98,19 @@ async def test_a_gateway_that_ends_for_another_reason_is_said() -> None:
     end(gateway)
 
 
+async def test_a_gateway_that_starts_and_never_listens_is_not_waited_for_without_end() -> None:
+    mute = [sys.executable, "-c", "import time; print('opening', flush=True); time.sleep(3_600)"]
+    gateway = DevGateway(usually(loopback.find_free()), lambda _: Child(mute))
+    gateway.start()
+    assert gateway.child is not None
+    while "opening" not in gateway.child.read_head():
+        await asyncio.sleep(0.01)
+    with pytest.raises(DevFailed, match=r"the gateway did not listen within 0\.1 s: opening"):
+        await gateway.until_ready(asyncio.Event(), timeout_s=0.1)
+    assert gateway.child.is_running
+    end(gateway)
+
+
 def test_a_port_that_the_settings_name_is_not_given_up_and_the_usual_one_is() -> None:
     with socket.create_server((loopback.HOST, 0)) as taken:
         port = taken.getsockname()[1]
