@@ -12,10 +12,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import httpx2
 import structlog
-from jwt import PyJWK, PyJWKSet
+from jwt import PyJWK
 
 from turnwright.client.gateway.problems import IssuerAway
 
@@ -97,10 +98,17 @@ class KeySet:
 def _keys_in(body: bytes) -> dict[str, PyJWK]:
     """Those that sign."""
     said = json.loads(body)
-    if not isinstance(said, dict):
+    if not isinstance(said, dict) or not isinstance(said.get("keys"), list):
         raise TypeError("it is no set of keys")
-    return {
-        str(key.key_id): key
-        for key in PyJWKSet.from_dict(said).keys
-        if key.key_id and key.public_key_use in ("sig", None)
-    }
+    read = [key for key in map(_key, said["keys"]) if key is not None]
+    if not read:
+        raise ValueError("there is no key in it that can be read")
+    return {str(key.key_id): key for key in read if key.key_id and key.public_key_use in ("sig", None)}
+
+
+def _key(said: Any) -> PyJWK | None:  # noqa: ANN401 - whatever an issuer wrote
+    """One of its keys; None: it is of no kind that is known here, which makes the others no worse."""
+    try:
+        return PyJWK.from_dict(said)
+    except Exception:  # noqa: BLE001 - the library raises whatever it stumbles over
+        return None

@@ -167,6 +167,14 @@ async def test_keys_that_are_for_something_else_than_signing_are_none(issuer: Is
     assert await keys.find(KID) is None
 
 
+@pytest.mark.parametrize("other", [7, {}, {"kty": "AKP", "kid": "x"}, {"alg": "none"}, {"n": 5}, {"n": "AQAB"}])
+async def test_a_key_of_an_unknown_kind_makes_the_others_no_worse(issuer: Issuer, keys: KeySet, other: Any) -> None:  # noqa: ANN401
+    published = json.loads(issuer.answer)["keys"]
+    odd = {**published[0], "kid": "odd", **other} if isinstance(other, dict) and other else other
+    issuer.answer = json.dumps({"keys": [odd, *published]}).encode()
+    assert await keys.find(KID) is not None
+
+
 async def test_a_token_is_not_called_bad_because_its_issuer_is_away(driver: Driver, journal_url: str) -> None:
     del driver  # its tables are there
     async with _trusting(journal_url, f"http://{NOBODY_THERE}/keys") as url, http(url, signed()) as ask:
