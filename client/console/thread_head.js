@@ -62,19 +62,19 @@ export class ThreadHead {
     const { active, queued, failed } = seen.control;
     const held = Object.entries(seen.held_by ?? {});
     const turnHeld = active && active.status.pause !== "none";
-    const signature = JSON.stringify([active?.status, active?.interactions, queued, failed?.turn_id, held, seen.session.pause, seen.control.pause, seen.unreadable]);
+    const signature = JSON.stringify([active?.status, !active?.busy_since_us, active?.interactions, queued, failed?.turn_id, held, seen.session.pause, seen.control.pause, seen.unreadable]);
     if (this.element.dataset.signature === signature) return;
     this.element.dataset.signature = signature;
     const isHeld = turnHeld || held.length > 0;
     fill(
       this.status,
-      chip(active ? (isHeld ? "paused" : active.status.phase) : isHeld ? "paused" : "plain", active || isHeld ? undefined : "idle"),
+      chip(active || isHeld ? standing(active, isHeld) : "plain", active || isHeld ? undefined : "idle"),
       active && h("span", { class: "fact" }, `step ${active.step}`),
       active?.status.started_at_us && h("span", { class: "fact" }, ticking(active.status.started_at_us)),
       queued > 0 && h("span", { class: "fact" }, `${queued} queued`),
       active?.interactions.length > 0 && button(`${active.interactions.length} asked`, this.onasked, { class: "quiet small" }),
       ...held.map(([level, act]) => heldText(level, act)),
-      turnHeld && !held.length && h("span", { class: "held-by" }, "Its turn is paused"),
+      turnHeld && !held.length && h("span", { class: "held-by" }, active.busy_since_us ? "Its turn pauses when what runs has ended" : "Its turn is paused"),
       seen.unreadable && h("span", { class: "wrong" }, seen.unreadable),
     );
     fill(
@@ -99,16 +99,18 @@ export class ThreadHead {
   }
 
   #pause() {
-    const active = this.#seen?.control.active;
+    if (!this.#seen) return undefined; // what a key is about is not known yet
+    const { active } = this.#seen.control;
     if (active) return this.#do("The turn pauses at its next boundary", () => pauseTurn(active.turn_id ?? active.status.turn_id));
     return this.#do("The thread is paused", () => pauseThread(this.key));
   }
 
   #resume() {
-    const active = this.#seen?.control.active;
-    const held = this.#seen?.held_by ?? {};
+    if (!this.#seen) return undefined;
+    const { active } = this.#seen.control;
+    const held = this.#seen.held_by ?? {};
     if (active) return this.#do("It goes on", () => resumeTurn(active.status.turn_id));
-    if (held.thread || this.#seen?.control.pause.on) return this.#do("The thread goes on", () => resumeThread(this.key));
+    if (held.thread || this.#seen.control.pause.on) return this.#do("The thread goes on", () => resumeThread(this.key));
     return this.#do("The session goes on", () => resumeSession(this.key));
   }
 
@@ -120,7 +122,7 @@ export class ThreadHead {
   }
 
   #composer() {
-    const area = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, required: true, placeholder: "Steer the turn: its next model call sees this", "aria-label": "Steer the turn" }));
+    const area = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, required: true, placeholder: "Steer the turn: its next model call sees this (Ctrl or ⌘ and Enter send it)", "aria-label": "Steer the turn" }));
     const form = h("form", { class: "composer", hidden: true }, area, h("button", { type: "submit", class: "primary" }, "Steer"));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -143,6 +145,12 @@ export class ThreadHead {
     const href = `${found.temporal_ui}/workflows/${encodeURIComponent(found.turn ?? found.thread)}`;
     fill(place, h("a", { href, target: "_blank", rel: "noreferrer" }, "In Temporal ↗"));
   }
+}
+
+/** The word for how a thread with a turn or a pause stands. @type {(active: any, isHeld: boolean) => string} */
+function standing(active, isHeld) {
+  if (active && (!isHeld || active.status.phase === "cancelling")) return active.status.phase;
+  return active?.busy_since_us ? "pausing" : "paused";
 }
 
 /** Who paused what, when and why. @type {(level: string, act: any) => HTMLElement} */

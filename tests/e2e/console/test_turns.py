@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from functools import partial
 from urllib.parse import urlencode
@@ -167,6 +168,39 @@ async def test_a_pause_is_seen_with_who_set_it_and_why_and_lifted(stage: Stage) 
     await expect(page.get_by_text("Its turn is paused")).to_be_visible()
     await page.keyboard.press("r")
     await stage.entries(turn, "turn.resumed")
+
+
+async def test_a_thread_whose_model_still_speaks_is_pausing_and_not_paused(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.ask_model(turn)
+    page = await stage.page(address_of(turn))
+    how = page.locator(".page-head .chip")
+    await expect(how).to_have_text("running")
+    await page.keyboard.press("p")
+    await expect(page.get_by_text("Its turn pauses when what runs has ended")).to_be_visible()
+    await expect(how).to_have_text("pausing")
+    await stage.hands.answer_with_call(turn)
+    await expect(how).to_have_text("paused")
+
+
+async def test_a_key_that_comes_before_the_thread_is_known_does_nothing_to_it(stage: Stage) -> None:
+    turn = await stage.submit()
+    await stage.hands.ask_model(turn)
+    known = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await known.wait()
+        await route.continue_()
+
+    page = await stage.page()
+    await page.route(f"**/threads/{AGENT}/main?*", late)
+    await page.goto(f"{stage.url}/console/#/{address_of(turn)}")
+    await expect(page.get_by_role("heading", name=AGENT)).to_be_visible()
+    await page.keyboard.press("p")
+    known.set()
+    await page.get_by_role("button", name="Pause").click()
+    await stage.entries(turn, "turn.pause_requested")
+    assert not (await stage.client.session("ann", "trip").thread(AGENT).status()).control.pause.on
 
 
 async def test_the_state_is_seen_at_any_entry_and_what_changed_to_it(stage: Stage) -> None:
