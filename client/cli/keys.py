@@ -9,7 +9,7 @@ import typer
 from turnwright.client.cli.options import After, Json, Limit
 from turnwright.client.cli.plain import iso
 from turnwright.client.cli.running import Runner
-from turnwright.client.cli.screen import Screen
+from turnwright.client.cli.screen import Screen, local
 from turnwright.client.client import Client
 from turnwright.journal.api_keys import LIFE_DAYS_MAX, ApiKey, Role
 
@@ -86,7 +86,7 @@ def _plain(key: ApiKey) -> dict[str, Any]:
 def _row(key: ApiKey) -> tuple[str, ...]:
     grant = key.grant
     if key.revoked_us is not None:
-        valid = f"revoked {iso(key.revoked_us)}"
+        valid = f"revoked {local(key.revoked_us)}"
     else:
-        valid = "until revoked" if key.expires_us is None else f"until {iso(key.expires_us)}"
-    return key.key_id, grant.name, grant.role, grant.user or "", iso(key.created_us) or "", valid
+        valid = "until revoked" if key.expires_us is None else f"until {local(key.expires_us)}"
+    return key.key_id, grant.name, grant.role, grant.user or "", local(key.created_us), valid

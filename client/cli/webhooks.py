@@ -66,7 +66,7 @@ class WebhooksCommands:
                 return
             screen.line(made.secret)
             screen.note(f"the secret of webhook {made.webhook.webhook_id}; it is not shown again")
-            screen.note("gateways deliver; `turnwright gateway` runs one")
+            screen.note("a gateway delivers: `turnwright gateway`, or that of `turnwright dev`")
 
         self._runner.run(run, as_json=as_json)
 

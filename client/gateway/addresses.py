@@ -19,6 +19,7 @@ _UNICAST = ip_network("2000::/3")
 # Inside of that: protocols, among them tunnels to IPv4 addresses, and what is for documentation.
 _NOT_PUBLIC_6 = tuple(map(ip_network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 _TRANSLATED = ip_network("64:ff9b::/96")
+IN_THE_CLEAR = "the gateway sends nothing in the clear (see gateway_webhooks_private)"
 REFUSED = "its address is not public, and the gateway sends to no other (see gateway_webhooks_private)"
 
 
@@ -44,7 +45,7 @@ def check_place(host: str, *, encrypted: bool, private: bool) -> None:
     if private:
         return
     if not encrypted:
-        raise InvalidInput("a webhook's URL begins with https://; the gateway sends nothing in the clear")
+        raise InvalidInput(f"a webhook's URL begins with https://; {IN_THE_CLEAR}")
     local = f".{host.lower().rstrip('.')}".endswith(".localhost")
     if local or not all(map(is_public, _written(host))):
         raise InvalidInput(f"nothing is sent to {host}: {REFUSED}")

@@ -36,7 +36,7 @@ from turnwright.client.gateway.failing import Failing
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
-from turnwright.client.gateway.problems import GatewayError, Problem, answer_of, problem_of
+from turnwright.client.gateway.problems import GatewayError, Problem, answer_of, malformed, problem_of, unrouted
 from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.standing import Standing
@@ -47,8 +47,6 @@ from turnwright.journal.api_keys import Grant
 from turnwright.journal.errors import TurnwrightError
 
 CLOSE_S = 2.0
-WRONG_SHOWN_MAX = 20
-SAID_CHARACTERS_MAX = 300
 
 log = structlog.get_logger(__name__)
 
@@ -147,22 +145,13 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, GatewayError):
         return _answer(request, problem_of(error.__cause__))
-    code = {404: "no_such_path", 405: "method_not_allowed"}.get(error.status_code, "bad_request")
-    return _answer(request, Problem(error.status_code, code, str(error.detail), headers=error.headers or {}))
+    return _answer(request, unrouted(error.status_code, str(error.detail), error.headers or {}))
 
 
 async def _malformed(request: Request, error: Exception) -> Response:
     """What was sent does not fit; it is said where and why, and not repeated, but for the beginning of a name."""
     assert isinstance(error, RequestValidationError)
-    found = error.errors()[:WRONG_SHOWN_MAX]
-    said = [([_short(part) for part in one["loc"]], _short(one["msg"])) for one in found]
-    wrong = [{"where": where, "what": what} for where, what in said]
-    detail = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in said[:3])
-    return _answer(request, Problem(422, "malformed", detail, {"errors": wrong}))
-
-
-def _short(said: str | int) -> str | int:
-    return said[:SAID_CHARACTERS_MAX] if isinstance(said, str) else said
+    return _answer(request, malformed(error.errors()))
 
 
 def _answer(request: Request, problem: Problem) -> Response:

@@ -6,7 +6,7 @@ secret that was sent; what is nobody's fault but ours is logged with the request
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +19,9 @@ from turnwright.journal.errors import InvalidInput, JournalError, RequestIdReuse
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1
+WRONG_SHOWN_MAX = 20
+SAID_CHARACTERS_MAX = 300
+_NO_OBJECT = "this is no JSON object; send one, with `Content-Type: application/json`"
 _REJECTED: Mapping[str, int] = {
     "session_deleted": 410,
     "forbidden": 403,
@@ -142,6 +145,37 @@ def rejected(receipt: Receipt, detail: str | None = None) -> Problem:
     code = receipt.code or "rejected"
     status = _REJECTED.get(code, 404 if code.startswith("unknown_") else 409)
     return Problem(status, code, detail or receipt.reason or "the command was rejected", {"receipt": asdict(receipt)})
+
+
+def unrouted(status: int, detail: str, headers: Mapping[str, str]) -> Problem:
+    """What the framework itself refuses, in words that say what there is instead."""
+    match status:
+        case 404:
+            return Problem(404, "no_such_path", "there is no such path; /v1/openapi.json describes all there are")
+        case 405:
+            detail = f"this path is asked with {headers.get('Allow', 'another method')}"
+            return Problem(405, "method_not_allowed", detail, headers=headers)
+    return Problem(status, "bad_request", detail, headers=headers)
+
+
+def malformed(found: Sequence[Mapping[str, Any]]) -> Problem:
+    """What was sent does not fit; it is said where and why, and not repeated, but for the beginning of a name."""
+    wrong = [{"where": [_short(part) for part in one["loc"]], "what": _what(one)} for one in found[:WRONG_SHOWN_MAX]]
+    detail = "; ".join(f"{'.'.join(map(str, one['where']))}: {one['what']}" for one in wrong[:3])
+    return Problem(422, "malformed", detail, {"errors": wrong})
+
+
+def _what(one: Mapping[str, Any]) -> str:
+    match one["type"], one["loc"]:
+        case "json_invalid", _:
+            return f"from this character on it is no JSON ({_short(one.get('ctx', {}).get('error', one['msg']))})"
+        case "model_attributes_type" | "model_type", ("body",):
+            return _NO_OBJECT
+    return str(_short(one["msg"]))
+
+
+def _short(said: str | int) -> str | int:
+    return said[:SAID_CHARACTERS_MAX] if isinstance(said, str) else said
 
 
 def _headers_of(error: GatewayError) -> dict[str, str]:

@@ -24,6 +24,9 @@ CONNECTIONS_MAX = 100
 AGAIN_S = 0.2
 WAITS_MAX = 5
 WAIT_S_MAX = 10.0
+NOT_TAKEN = (
+    "the gateway wants a valid API key or token: `token=`, or the setting `gateway_token` (TURNWRIGHT_GATEWAY_TOKEN)"
+)
 Params = Mapping[str, str | int | bool | list[str]]
 
 
@@ -125,7 +128,9 @@ def error_of(answer: httpx2.Response) -> Exception:
     problem = problem_in(answer)
     detail = str(problem.get("detail") or f"the gateway answered {answer.status_code}")
     match answer.status_code:
-        case 401 | 403:
+        case 401:
+            return AccessDenied(NOT_TAKEN)
+        case 403:
             return AccessDenied(detail)
         case 400 | 404 | 405 | 413 | 422:
             return InvalidInput(detail)

@@ -13,7 +13,7 @@ import pytest
 from tests.integration.client.conftest import Connect
 from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.client.hands import AGENT, Hands
-from turnwright.client import Budget, Client, Session, Thread, Turn, TurnwrightError
+from turnwright.client import AccessDenied, Budget, Client, Session, Thread, Turn, TurnwrightError
 from turnwright.journal.api_keys import Grant, NewKey
 from turnwright.journal.commands import Receipt
 from turnwright.journal.driver import Driver
@@ -285,3 +285,12 @@ async def seen(client: Client, of: Turn) -> dict[str, object]:
         "keys": await client.keys(),
         "agents": await client.agents(),
     }
+
+
+async def test_a_token_that_the_gateway_does_not_take_is_refused_with_where_a_client_says_another(
+    journal_url: str, connect: Connect
+) -> None:
+    await connect()
+    async with serving(settings_of(journal_url)) as url:
+        with pytest.raises(AccessDenied, match="TURNWRIGHT_GATEWAY_TOKEN"):
+            await Client.connect(gateway_url=url, token="tw_no")

@@ -128,6 +128,21 @@ async def test_what_cannot_be_a_command_changes_nothing_and_says_why(
     assert (await ask.get("/turns")).json()["items"] == []
 
 
+async def test_what_is_asked_wrongly_says_how_to_ask(ask: httpx2.AsyncClient) -> None:
+    await ask.put("/sessions/s", json={})
+    path = f"/sessions/s/threads/{AGENT}/main/turns"
+    untold = await ask.post(
+        path, content=b'{"input": "a"}', headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    assert "`Content-Type: application/json`" in assert_problem(untold, 422, "malformed")["detail"]
+    broken = await ask.post(path, content=b'{"input": }', headers={"Content-Type": "application/json"})
+    assert "body.10: from this character on it is no JSON" in assert_problem(broken, 422, "malformed")["detail"]
+    assert "/v1/openapi.json" in assert_problem(await ask.get("/turn"), 404, "no_such_path")["detail"]
+    other = await ask.delete("/me")
+    assert "GET" in assert_problem(other, 405, "method_not_allowed")["detail"]
+    assert other.headers["allow"] == "GET"
+
+
 async def test_a_body_that_only_turns_out_too_large_is_refused_before_it_is_whole(ask: httpx2.AsyncClient) -> None:
     sent = 0
 
