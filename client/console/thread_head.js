@@ -122,17 +122,12 @@ export class ThreadHead {
   }
 
   #composer() {
-    const area = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, required: true, placeholder: "Steer the turn: its next model call sees this (Ctrl or ⌘ and Enter send it)", "aria-label": "Steer the turn" }));
+    const area = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, required: true, placeholder: "Steer the turn: its next model call sees this (Ctrl Enter sends it)", "aria-label": "Steer the turn" }));
     const form = h("form", { class: "composer", hidden: true }, area, h("button", { type: "submit", class: "primary" }, "Steer"));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const active = this.#seen?.control.active;
       if (active && (await telling("The turn was steered", () => steerTurn(active.status.turn_id, area.value)))) area.value = "";
-    });
-    area.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      /** @type {HTMLFormElement} */ (form).requestSubmit();
     });
     return form;
   }

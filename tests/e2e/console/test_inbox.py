@@ -27,7 +27,7 @@ async def test_a_call_is_denied_and_the_model_is_told_why(stage: Stage) -> None:
     page = await stage.page()
     await page.get_by_role("button", name="Deny with words").click()
     await page.get_by_label("What the model is told").fill("Too dear; take the train")
-    await card(page).get_by_role("button", name="Deny", exact=True).last.click()
+    await page.keyboard.press("Control+Enter")
     await expect(card(page)).to_have_count(0)
     finished = (await stage.entries(turn, "tool.finished"))[0].payload.model_dump()
     assert (finished["outcome"], finished["output"][0]["text"]) == ("denied", "Too dear; take the train")
