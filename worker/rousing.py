@@ -6,20 +6,25 @@ of its workflows is reset, then they are woken: a task that got onto the queue o
 done later. A workflow is replaced only if Temporal says that nothing of it is under way: one whose tasks wait for a
 free worker would, replaced again and again, never have its turn. Once, after a worker died, a task that does not move
 within a second counts as the dead one's if it was taken, or stands on a sticky queue: Temporal would wait for it until
-a timeout.
+a timeout. An activity that was taken and has not claimed its operation counts so too, and is failed as an orphan is.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import structlog
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import PendingWorkflowTaskState, TaskQueueKind, WorkflowExecutionStatus
+from temporalio.api.enums.v1 import (
+    PendingActivityState,
+    PendingWorkflowTaskState,
+    TaskQueueKind,
+    WorkflowExecutionStatus,
+)
 from temporalio.api.failure.v1 import ApplicationFailureInfo, Failure
 from temporalio.api.workflow.v1 import PendingWorkflowTaskInfo
 from temporalio.api.workflowservice.v1 import (
@@ -77,6 +82,24 @@ class Rouser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An attempt of an activity that a worker has taken."""
+
+    workflow_id: str
+    run_id: str
+    activity_id: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a thread's workflows wait for: a workflow task each, taken or not, and activities that were taken."""
+
+    tasks: Mapping[str, PendingWorkflowTaskInfo] = field(default_factory=dict)
+    taken: frozenset[Taken] = frozenset()
+
+
 @dataclass(frozen=True)
 class TemporalRouser:
     """Brings threads back through Temporal."""
@@ -86,41 +109,39 @@ class TemporalRouser:
     async def rouse(self, suspect: Suspect) -> SecondLook | None:
         """Reset, wake, and from the third useless wake-up on replace what is wedged."""
         useless = suspect.wakes > USELESS_WAKES_MAX and suspect.counted
-        tasks: dict[str, PendingWorkflowTaskInfo] = {}
+        held = Held()
         with _told():
             try:
                 if await self._handed_on(suspect):
                     return None
-                tasks = await self._tasks(suspect) if suspect.urgent else {}
+                held = await self._held(suspect) if suspect.urgent else held
                 await (self.revive(suspect) if useless else self._wake(suspect))
             except RPCError as error:
                 if error.status in AWAY:
                     raise
                 log.warning("rouse_refused", thread=suspect.key.canonical, error=str(error))
-        return partial(self._start_stuck_over, suspect, tasks) if tasks else None
+        return partial(self._free, suspect, held) if held.tasks or held.taken else None
 
     async def _handed_on(self, suspect: Suspect) -> bool:
         """Whether all operations that died with their worker are with another now. The first time only: who was handed
-        on and did not move is woken like any other.
+        on and did not move is woken like any other, and so is who may have calls in the dead one's hands besides.
         """
-        if not (suspect.urgent and suspect.orphans and suspect.turn_id) or suspect.wakes > 1:
+        if not (suspect.urgent and suspect.orphans and suspect.turn_id) or suspect.unclaimed or suspect.wakes > 1:
             return False
         workflow_id = turn_workflow_id(self.waker.journal_id, suspect.key, suspect.turn_id)
         for nonce in suspect.orphans:
-            if not await self._fail_activity(workflow_id, nonce):
+            run_id, _, rest = nonce.partition("/")
+            activity_id = rest.rpartition("/")[0]
+            if not (activity_id and await self._fail_activity(workflow_id, run_id, activity_id)):
                 return False
         await self._reset_sticky(workflow_id)  # or what the activity brings goes to the dead one first
         return True
 
-    async def _fail_activity(self, workflow_id: str, nonce: str) -> bool:
+    async def _fail_activity(self, workflow_id: str, run_id: str, activity_id: str) -> bool:
         """Let Temporal try an activity again; False when it does not wait for that one any more.
 
         Should it be with a living worker already, its report is taken all the same, and the next attempt finds it.
         """
-        run_id, _, rest = nonce.partition("/")
-        activity_id = rest.rpartition("/")[0]
-        if not activity_id:
-            return False
         again = ApplicationFailureInfo(type="WorkerLost", next_retry_delay=Duration(nanos=RETRY_NANOS))
         request = RespondActivityTaskFailedByIdRequest(
             namespace=self.waker.client.namespace,
@@ -134,14 +155,20 @@ class TemporalRouser:
         answer = service.respond_activity_task_failed_by_id(request, timeout=RPC_TIMEOUT)
         return await _unless_unknown(answer) is not None
 
-    async def _start_stuck_over(self, suspect: Suspect, tasks: Mapping[str, PendingWorkflowTaskInfo]) -> None:
-        """A task that stands as it stood is the dead worker's: taken, or on its own queue, where no reset helps it."""
+    async def _free(self, suspect: Suspect, before: Held) -> None:
+        """What stands as it stood is the dead worker's: a task that was taken, or is on its own queue, where no reset
+        helps it; an activity that was taken, and had claimed nothing when the journal was looked at.
+        """
         with _told():
-            now = await self._tasks(suspect)
-            stood = [workflow_id for workflow_id, task in tasks.items() if now.get(workflow_id) == task]
-            stuck = {workflow_id for workflow_id in stood if await self._is_one_worker_s(workflow_id, now[workflow_id])}
+            now = await self._held(suspect)
+            stood = [workflow_id for workflow_id, task in before.tasks.items() if now.tasks.get(workflow_id) == task]
+            stuck = {name for name in stood if await self._is_one_worker_s(name, now.tasks[name])}
             if stuck:
                 await self._start_over(suspect, stuck)
+            for taken in before.taken & now.taken:
+                if await self._fail_activity(taken.workflow_id, taken.run_id, taken.activity_id):
+                    log.info("activity_of_dead_worker", thread=suspect.key.canonical, turn=suspect.turn_id)
+                    await self._reset_sticky(taken.workflow_id)
 
     async def _is_one_worker_s(self, workflow_id: str, task: PendingWorkflowTaskInfo) -> bool:
         """Whether no other worker can take the task; what waits on the common queue for a busy one is only late."""
@@ -218,15 +245,21 @@ class TemporalRouser:
             done.append("turn_restarted")
         return done
 
-    async def _tasks(self, suspect: Suspect) -> dict[str, PendingWorkflowTaskInfo]:
-        """The workflow task that each of its workflows waits for, whether a worker has taken it or has yet to."""
+    async def _held(self, suspect: Suspect) -> Held:
+        """What each of its workflows waits for."""
         names = self._workflow_ids(suspect)
-        found = await asyncio.gather(*map(self._describe, names))
-        return {
-            name: one.pending_workflow_task
-            for name, one in zip(names, found, strict=True)
-            if one is not None and one.HasField("pending_workflow_task")
+        described = await asyncio.gather(*map(self._describe, names))
+        found = {name: one for name, one in zip(names, described, strict=True) if one is not None}
+        tasks = {
+            name: one.pending_workflow_task for name, one in found.items() if one.HasField("pending_workflow_task")
         }
+        taken = {
+            Taken(name, one.workflow_execution_info.execution.run_id, activity.activity_id, activity.attempt)
+            for name, one in found.items()
+            for activity in one.pending_activities
+            if activity.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+        }
+        return Held(tasks, frozenset(taken))
 
     async def _condition(self, workflow_id: str) -> Condition:
         found = await self._describe(workflow_id)

@@ -51,7 +51,7 @@ class Suspect:
     """A thread nobody carries on. `wakes` counts this wake-up and those before it without progress.
 
     `urgent`: a worker has just died, and may have held a task of its workflows. `orphans`: nonces of the attempts that
-    died with their worker.
+    died with their worker; `unclaimed`: calls of the same step are due that no attempt has claimed.
     """
 
     key: ThreadKey
@@ -64,6 +64,7 @@ class Suspect:
     counted: bool = True
     urgent: bool = False
     orphans: tuple[str, ...] = ()
+    unclaimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,4 +294,7 @@ def _matters(thread: _Thread, verdict: Stalled, now_us: int, glance: Glance) -> 
 
 def _suspect(thread: _Thread, verdict: Stalled, gone: Facts, glance: Glance) -> Suspect:
     orphans = tuple(claim.nonce for claim in _claims(thread) if claim.presence in gone.dead)
-    return replace(thread.suspect("due" if verdict.due else "stalled"), urgent=glance.urgent, orphans=orphans)
+    active = thread.control.active
+    unclaimed = active is not None and any(call.state == "ready" for call in active.calls)
+    suspect = thread.suspect("due" if verdict.due else "stalled")
+    return replace(suspect, urgent=glance.urgent, orphans=orphans, unclaimed=unclaimed)

@@ -24,6 +24,21 @@ async def test_a_task_that_a_dead_worker_held_is_taken_from_it(small_world: Worl
     assert len(world.ledger.keys("effect", "post")) == 1
 
 
+@pytest.mark.parametrize("point", ["commit:2", "commit:4"])
+async def test_a_call_that_a_dead_worker_had_taken_and_not_claimed_is_taken_from_it(
+    small_world: World, point: str
+) -> None:
+    world = small_world
+    taker = world.prepare_worker()
+    victim = await world.start_worker(fault=f"kill@{point}")
+    turn = await world.submit(call("post"), say("{result}"))
+    await victim.until_ended()
+    await world.let_work(taker)
+    await world.until_status(turn, "completed", deadline_s=SOON_S)
+    assert taker.logged("activity_of_dead_worker") or taker.logged("task_of_dead_worker")
+    assert len(world.ledger.keys("effect", "post")) == 1
+
+
 async def test_a_workflow_whose_worker_died_between_the_last_commit_and_its_report_ends_by_itself(
     small_world: World,
 ) -> None:
