@@ -51,12 +51,12 @@ class DevPlace:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Make the folder and lock it.
+        """Make the folder, for its owner alone, and lock it: the journal holds conversations and webhooks' secrets.
 
         Raises:
             DevRunning: another dev has it; says where.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
         descriptor = open_lock(self.folder / "dev.lock")
         if not _locked(descriptor):

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,10 @@ def test_a_user_without_an_account_is_recorded_by_number(monkeypatch: pytest.Mon
 )
 def test_a_journal_may_be_written_as_a_path(written: str | None, meant: str | None) -> None:
     assert journal_url_of(written) == meant
+
+
+def test_nobody_else_on_the_machine_reads_the_folder_of_a_dev(dev: DevPlace) -> None:
+    assert stat.S_IMODE(dev.folder.stat().st_mode) == 0o700
 
 
 def test_commands_find_the_temporal_of_a_dev_in_their_folder(dev: DevPlace) -> None:
