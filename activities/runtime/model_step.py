@@ -138,8 +138,13 @@ def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Tes
         retry_after_s=failure.retry_after_s,
         usage=failure.usage + call.room.usage,
         partial=partial.blocks,
-        suspects=call.state is not None and not call.left_out and bool(suspects(call.state)),
+        suspects=isinstance(ended.error, ModelFailure) and _has_suspects(call),
     )
+
+
+def _has_suspects(call: Call) -> bool:
+    """Whether the request held media that it may have been refused for."""
+    return call.state is not None and not call.left_out and bool(suspects(call.state))
 
 
 def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondModel:

@@ -4,6 +4,7 @@ Rule: a script that ended in an error leaves no open transaction behind, also wh
 in the middle of a statement; a connection that cannot promise that is thrown away.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar, assert_never
 
@@ -114,7 +115,7 @@ class Runner:
             broken = isinstance(why, StoreUnavailable) and not isinstance(why.__cause__, SURVIVED)
             if broken or connection.is_closed():
                 drop(connection)
-            elif connection.is_in_transaction():
+            elif connection.is_in_transaction() or isinstance(why, asyncio.CancelledError):  # perhaps at its BEGIN
                 await connection.execute("ROLLBACK", timeout=ROLLBACK_TIMEOUT_S)
         except FAILURES:
             drop(connection)

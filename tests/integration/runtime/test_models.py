@@ -40,7 +40,7 @@ async def test_attempts_that_are_used_up_fail_the_turn_with_what_went_wrong(clus
     assert len(await failures(turn)) == 2
 
 
-@pytest.mark.parametrize("failure", ["invalid", "refused", "auth"])
+@pytest.mark.parametrize("failure", ["invalid", "refused"])
 async def test_a_request_that_can_never_succeed_is_not_repeated(small_cluster: Cluster, failure: str) -> None:
     await small_cluster.start_worker()
     turn = await small_cluster.submit({"fail": failure}, say("never"))

@@ -136,6 +136,19 @@ async def test_a_cancelled_write_leaves_the_driver_and_its_neighbours_whole(driv
     assert await driver.read(lambda: remembers("next")) == [True]
 
 
+async def test_a_read_that_is_cancelled_at_any_moment_leaves_no_open_transaction(
+    driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    for moments in range(60):
+        reading = asyncio.create_task(driver.read(lambda: remembers("a")))
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading])
+        await driver.read(lambda: remembers("a"))
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_the_store_tells_the_time(driver: Driver) -> None:
     one = await driver.write(lambda: first("clock"))
     two = await driver.read(lambda: first("clock"))

@@ -7,6 +7,7 @@ import shlex
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from tests.integration.worker.stack import ROOT, until
 pytestmark = pytest.mark.slow
 
 DEADLINE_S = 90
+PORT_WAIT_S = 60
 COMMAND = (sys.executable, "-m", "turnwright.worker.main")
 
 
@@ -150,12 +152,18 @@ async def test_a_stranger_can_submit_something_at_once_and_ctrl_c_leaves_nothing
 
 @pytest.fixture
 def _usual_port_taken() -> Iterator[None]:
-    """By this test, if it is not another's already."""
-    try:
-        taken = socket.create_server(("127.0.0.1", 8420))
-    except OSError:
-        yield
-        return
+    """By this test, or by something that keeps it longer than the gateways of other tests do."""
+    until_s = time.monotonic() + PORT_WAIT_S
+    while True:
+        try:
+            taken = socket.create_server(("127.0.0.1", 8420))
+        except OSError:
+            if time.monotonic() > until_s:
+                yield
+                return
+            time.sleep(0.1)
+        else:
+            break
     with taken:
         yield
 
