@@ -154,18 +154,20 @@ async def test_a_stranger_can_submit_something_at_once_and_ctrl_c_leaves_nothing
 def _usual_port_taken() -> Iterator[None]:
     """By this test, or by something that keeps it longer than the gateways of other tests do."""
     until_s = time.monotonic() + PORT_WAIT_S
-    while True:
-        try:
-            taken = socket.create_server(("127.0.0.1", 8420))
-        except OSError:
-            if time.monotonic() > until_s:
-                yield
-                return
-            time.sleep(0.1)
-        else:
-            break
-    with taken:
-        yield
+    taken = _taken()
+    while taken is None and time.monotonic() < until_s:
+        time.sleep(0.1)
+        taken = _taken()
+    yield
+    if taken is not None:
+        taken.close()
+
+
+def _taken() -> socket.socket | None:
+    try:
+        return socket.create_server(("127.0.0.1", 8420))
+    except OSError:
+        return None
 
 
 @pytest.mark.usefixtures("_usual_port_taken")
