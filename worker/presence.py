@@ -133,7 +133,7 @@ class PresenceKeeper(Looper):
         return self._whole()
 
     def _whole(self) -> Mapping[str, Any]:
-        return {**self._info, **self._told}
+        return {**self._info, "lease_s": self._lease_s, **self._told}
 
     async def _appear(self) -> None:
         began_s = time.monotonic()

@@ -38,11 +38,15 @@ router = guarded_router("system")
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A process that serves the journal, or did so just now. What it did not say is None."""
+    """A process that serves the journal, or did so just now. What it did not say is None.
+
+    Without a beat for `lease_s` it counts as frozen.
+    """
 
     presence_id: str
     liveness: Literal["alive", "lapsed", "dead"]
     beat_age_s: float | None
+    lease_s: float | None = None
     label: str | None = None
     pid: int | None = None
     host: str | None = None
@@ -203,10 +207,12 @@ async def _stalled(journal: Journal) -> tuple[list[Page], bool]:
 def _worker(presence: Presence, engines: Mapping[str, str]) -> Worker:
     info = presence.info
     agents: Any = info.get("agents")
+    lease_s: Any = info.get("lease_s")
     return Worker(
         presence_id=presence.presence_id,
         liveness=presence.liveness.state,
         beat_age_s=presence.liveness.beat_age_s,
+        lease_s=lease_s if isinstance(lease_s, int | float) else None,
         label=_text(info.get("label")),
         pid=info.get("pid") if isinstance(info.get("pid"), int) else None,
         host=_text(info.get("host")),

@@ -104,7 +104,8 @@ class Crew:
     async def _look(self) -> Mapping[str, str]:
         """The names by presence, of everybody who was ever seen."""
         for presence in await self._driver.presences():
-            self._names[presence.presence_id] = str(presence.info["label"])
+            if label := presence.info.get("label"):  # a moment after it appeared it has not said so yet
+                self._names[presence.presence_id] = str(label)
         return self._names
 
 

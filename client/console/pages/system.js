@@ -179,14 +179,14 @@ function tile(name, number, href) {
 
 /** @param {any} worker */
 function workerRow(worker) {
-  const { presence_id, liveness, beat_age_s, label, pid, host, version, engine, agents } = worker;
+  const { presence_id, liveness, beat_age_s, lease_s, label, pid, host, version, engine, agents } = worker;
   return h(
     "div",
     { class: "table-row worker", role: "listitem" },
     chip(liveness),
     h("b", { title: presence_id }, label ?? presence_id),
     h("span", { class: "fact" }, [pid && `process ${pid}`, host].filter(Boolean).join(" on ")),
-    h("span", { class: "fact" }, beat_age_s === null ? "" : `beat ${duration(beat_age_s * 1e6)} ago`),
+    h("span", { class: "fact" }, beat_age_s === null ? "" : `beat ${duration(beat_age_s * 1e6)} ago${lease_s === null ? "" : `, lease ${duration(lease_s * 1e6)}`}`),
     h("span", { class: "fact" }, [version, engine].filter(Boolean).join(" · ")),
     h("span", { class: "faint", title: agents.join(", ") }, agents.join(", ") || "no agent named"),
   );

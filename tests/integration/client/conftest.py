@@ -116,7 +116,7 @@ async def session(client: Client) -> Session:
 @pytest.fixture
 async def hands(driver: Driver) -> Hands:
     """A worker that lives and knows the agent."""
-    await driver.hold_presence(PRESENCE, {"label": "hands", "agents": [AGENT]}, lease_s=60)
+    await driver.hold_presence(PRESENCE, {"label": "hands", "agents": [AGENT], "lease_s": 60}, lease_s=60)
     await driver.write(partial(begin_serving, PRESENCE, "cluster/namespace", await Journal(driver).journal_id()))
     return Hands(Journal(driver, Terms(presence=PRESENCE)), PRESENCE)
 

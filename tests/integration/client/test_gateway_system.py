@@ -43,7 +43,7 @@ async def test_an_operator_sees_workers_and_what_is_live_of_the_tenant_alone(
     assert [(one["label"], one["liveness"], one["agents"]) for one in system["workers"]] == [
         ("hands", "alive", [AGENT])
     ]
-    assert system["workers"][0]["engine"] == "cluster/namespace"
+    assert (system["workers"][0]["engine"], system["workers"][0]["lease_s"]) == ("cluster/namespace", 60)
     assert (system["store"], system["temporal_ui"], system["more"]) == (driver.dialect, UI, False)
     assert system["schema_version"] == await driver.schema_version()
     async with http(url, await token(driver, "operator", "other")) as other:

@@ -186,6 +186,7 @@ async def test_a_gateway_runs_beside_for_who_has_the_key_and_comes_back_when_it_
         system = (await ask.get("/system")).json()
         assert system["temporal_ui"] == f"{info['ui_url']}/namespaces/default"
         assert [worker["agents"] for worker in system["workers"]] == [["echo"]]
+        assert all(worker["lease_s"] for worker in system["workers"])
         [gateway] = gateways(dev)
         os.kill(gateway, signal.SIGKILL)
 
