@@ -9,6 +9,7 @@ import sys
 
 import structlog
 
+from turnwright.client.gateway import readings
 from turnwright.client.gateway.serve import LEAVE_S, Gateway
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.settings import ClientSettings
@@ -31,5 +32,6 @@ def settings_of(journal_url: str, port: int) -> GatewaySettings:
 
 
 if __name__ == "__main__":
+    readings.SPACING_S = 0  # one reader that asks for a list again and again would be made to wait
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
     run_until_signalled(Gateway(settings_of(sys.argv[1], int(sys.argv[2]))), LEAVE_S + MARGIN_S)

@@ -1,5 +1,6 @@
 -- $1 tenant, $2 beginning of a turn id, $3 behind every id that begins so, $4 how many at most, $5 user: '' any,
--- '-' anonymous, '+name'. The tenant is compared in a way that no index serves, else all of its turns would be looked at. Rows: turn id, the thread's key.
+-- '-' anonymous, '+name'. The tenant is compared in a way that no index serves, else all of its turns would be looked at.
+-- Rows: turn id, the thread's key.
 SELECT t.turn_id, h.key
 FROM turns AS t
 JOIN threads AS h ON h.id = t.thread_id

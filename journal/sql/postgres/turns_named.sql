@@ -1,0 +1,13 @@
+-- $1 tenant, $2 beginning of a turn id, $3 behind every id that begins so, $4 how many at most, $5 user: '' any,
+-- '-' anonymous, '+name'. The tenant is compared in a way that no index serves, else all of its turns would be looked at.
+-- LATERAL with LIMIT, as in find_payload.sql: a join planned while the tables were small reads all threads. Rows: turn id,
+-- the thread's key.
+SELECT t.turn_id, h.key
+FROM turns AS t
+CROSS JOIN LATERAL (SELECT key FROM threads WHERE id = t.thread_id LIMIT 1) AS h
+CROSS JOIN LATERAL (SELECT user_id, deleted_at_us FROM sessions WHERE id = t.session_id LIMIT 1) AS s
+WHERE t.turn_id >= $2 AND t.turn_id <= $3 AND substr(t.turn_id, 1, length($2)) = $2
+    AND t.tenant || '' = $1 AND s.deleted_at_us IS NULL
+    AND ($5 = '' OR coalesce('+' || s.user_id, '-') = $5)
+ORDER BY t.turn_id
+LIMIT $4;
