@@ -95,7 +95,7 @@ async def _summarised(
                 model=policy.summary_model or definition.model,
                 instructions=INSTRUCTIONS,
                 messages=(user(question(summary, piece)),),
-                settings={"max_tokens": policy.summary_tokens_max, **(definition.model_settings if own else {})},
+                settings={**(definition.model_settings if own else {}), "max_tokens": policy.summary_tokens_max},
                 base_url=definition.base_url if own else None,
                 attempt=ordinal,
             ),

@@ -12,6 +12,8 @@ from tests.integration.runtime.scripts import call, say, task
 from tests.unit.journal.world import check_pairs
 from turnwright.activities.agent import Agent
 from turnwright.activities.models import Fail, Say, script
+from turnwright.activities.models.port import ModelRequest, ModelResponse, Partial
+from turnwright.activities.models.router import Models
 from turnwright.activities.tools import tool
 from turnwright.journal.agents import ContextPolicy
 from turnwright.journal.context.tokens import request_tokens
@@ -94,6 +96,28 @@ async def test_a_summary_that_cannot_be_had_changes_nothing_but_what_it_cost(clu
     assert [message.role for message in state.context] == ["user", "assistant"] * 2
     assert (await turn.status()).phase == "completed"
     assert state.usage.total.requests > 2
+
+
+class Bounded(Models):
+    """Remembers how long each answer may be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bounds: list[object] = []
+
+    async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
+        self.bounds.append(request.settings.get("max_tokens"))
+        return await super().respond(request, partial)
+
+
+async def test_a_summary_has_its_own_bound_whatever_that_of_answers_is(small_cluster: Cluster) -> None:
+    models, policy = Bounded(), ContextPolicy(window_tokens=3_000, summary_tokens_max=100)
+    wordy = Agent("wordy", "scripted:test", model_settings={"max_tokens": 4_096}, context=policy)
+    await small_cluster.start_worker(agents=(wordy,), models=models)
+    for text in ("first " * 2_000, "second"):
+        turn = await small_cluster.submit(message=task(say("yes"), text=text), agent="wordy")
+        await turn.until("completed")
+    assert models.bounds == [4_096, 100, 4_096]
 
 
 async def test_a_request_that_its_provider_finds_too_long_is_made_shorter_and_sent_again(cluster: Cluster) -> None:

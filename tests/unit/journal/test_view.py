@@ -7,7 +7,7 @@ from tests.unit.journal.agent import asking
 from tests.unit.journal.scene import Scene, call, must
 from tests.unit.journal.world import check_pairs, check_request
 from turnwright.journal.agent_state import AgentState, empty_state
-from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry
+from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry, Erased
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Block, Message, Text, ToolCall, ToolResult, user
@@ -72,6 +72,15 @@ def test_the_request_after_a_turn_that_was_cut_down_is_valid() -> None:
 def compact(state: AgentState, from_seq: int, to_seq: int) -> AgentState:
     payload = ContextCompacted(from_seq=from_seq, to_seq=to_seq, summary="what was said")
     return evolve_state(state, Entry("compaction", payload, seq=state.as_of_seq + 1))
+
+
+def test_without_the_content_of_a_compaction_what_it_replaced_is_there_again() -> None:
+    scene = Scene().thinking()
+    must(scene.respond_model())
+    before = scene.machine.state
+    assert compact(before, 1, before.as_of_seq).context == ()
+    erased = evolve_state(before, Entry("compaction", Erased(type=ContextCompacted.TYPE), seq=before.as_of_seq + 1))
+    assert (erased.context, erased.summary) == (before.context, "")
 
 
 def test_a_compaction_anywhere_leaves_a_view_that_is_whole() -> None:
