@@ -70,9 +70,7 @@ def serve(control: socket.socket) -> Program | None:
 
 
 def _look(do: str, pid: int) -> int | None:
-    """A process's exit code or None, waited for or not; or whether it is stopped. It stays known until it was told."""
-    if do == "stopped?":
-        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    """A process's exit code or None, waited for or not. It stays known until it was told."""
     ended, status = os.waitpid(pid, 0 if do == "wait" else os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if ended else None
 

@@ -81,11 +81,6 @@ class Forked:
             self.returncode = self._server.look("poll", self.pid)
         return self.returncode is None
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether a signal has stopped it."""
-        return bool(self._server.look("stopped?", self.pid))
-
     def kill(self) -> None:
         """End the process at once, as a crash would."""
         if self.is_running:

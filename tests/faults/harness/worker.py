@@ -1,15 +1,18 @@
 """A worker in a process of its own, as an operating system sees it: signals go in, its end comes out."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
 from tests.forked import Forked, exit_code
 from turnwright.worker.child import Child
+from turnwright.worker.dev import process_is_stopped
 
 DEADLINE_S = 100
 POLL_S = 0.02
@@ -96,9 +99,12 @@ class Worker:
 
     @property
     def is_frozen(self) -> bool:
-        if isinstance(self._child, Forked):
-            return self._child.is_stopped
-        return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        """Whether a signal has stopped it; one that has ended is not."""
+        if sys.platform == "linux":
+            return process_is_stopped(self.pid)
+        with contextlib.suppress(ChildProcessError):
+            return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        return False
 
     async def until_ended(self) -> int:
         """Wait for its end; the exit code, or the signal that killed it as a negative number."""
