@@ -27,6 +27,7 @@ from benchmarks import (
     rebuild,
     recovery,
     report,
+    savers,
     search,
     streams,
     submit,
@@ -55,7 +56,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "search": search.run,
 }
 # They take hours, so they are measured only when they are named.
-LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run}
+LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run, "savers": savers.run}
 ALL = {**PARTS, **LONG_PARTS}
 
 

@@ -52,7 +52,7 @@ async def sqlite_store(folder: Path) -> AsyncIterator[Store]:
 async def postgres_store(server: str) -> AsyncIterator[Store]:
     """A new journal in a schema of the server, with its floor in the same database."""
     url = f"{server}&schema=bench_{next(_numbers)}"
-    floor = await PostgresFloor.open(await _new_database(server))
+    floor = await PostgresFloor.open(await new_database(server))
     journal = await Journal.open(url, migrate=True)
     try:
         yield Store("PostgreSQL", url, journal, floor)
@@ -82,7 +82,7 @@ def postgres_server(folder: Path) -> Iterator[str]:
         server.cleanup()
 
 
-async def _new_database(server: str) -> str:
+async def new_database(server: str) -> str:
     """The floor gets a database of its own, so that neither vacuum nor catalogue of the journal touch it."""
     name = f"floor_{next(_numbers)}"
     connection = await asyncpg.connect(server)
