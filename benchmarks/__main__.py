@@ -22,6 +22,7 @@ from benchmarks import (
     freeze,
     history,
     long,
+    long_context,
     machine,
     over_http,
     rebuild,
@@ -54,6 +55,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "http": over_http.run,
     "console": console.run,
     "search": search.run,
+    "context": long_context.run,
 }
 # They take hours, so they are measured only when they are named.
 LONG_PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {"long": long.run, "savers": savers.run}

@@ -52,10 +52,14 @@ async def temporal_server(folder: Path) -> AsyncIterator[TemporalClient]:
 
 @asynccontextmanager
 async def working(
-    temporal: TemporalClient, store: Store, folder: Path, queue: str = "turnwright"
+    temporal: TemporalClient,
+    store: Store,
+    folder: Path,
+    queue: str = "turnwright",
+    more: Mapping[str, str] = ALIKE,
 ) -> AsyncIterator[Stack]:
-    """A worker of this journal."""
-    async with our_workers(temporal, store, queue, folder, 1):
+    """A worker of this journal, with something more in its environment."""
+    async with our_workers(temporal, store, queue, folder, 1, more):
         journal_id = await store.journal.journal_id()
         yield Stack(client_of(temporal, store.journal, queue), temporal, store.journal, journal_id)
 
