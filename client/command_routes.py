@@ -68,6 +68,7 @@ ROUTES: tuple[CommandRoute, ...] = (
     CommandRoute("thread", "change-state", cmd.ChangeState),
     CommandRoute("thread", "update-state", cmd.UpdateState),
     CommandRoute("thread", "clear-context", cmd.ClearContext),
+    CommandRoute("thread", "compact", cmd.CompactThread),
     CommandRoute("thread", "erase", cmd.EraseEntry),
     CommandRoute("turn", "steer", cmd.Steer),
     CommandRoute("turn", "pause", cmd.PauseTurn),

@@ -14,7 +14,15 @@ from turnwright.client.rule_texts import change_of, needs_lookup
 from turnwright.client.spending import ThreadSpending, budget_of, thread_spending
 from turnwright.client.thread_handle import ThreadHandle
 from turnwright.journal.budgets import Budget
-from turnwright.journal.commands import ClearContext, EraseEntry, Receipt, SetBudget, SetPermissions, UpdateState
+from turnwright.journal.commands import (
+    ClearContext,
+    CompactThread,
+    EraseEntry,
+    Receipt,
+    SetBudget,
+    SetPermissions,
+    UpdateState,
+)
 from turnwright.journal.state_parts import Mode, PermissionState
 
 
@@ -124,6 +132,18 @@ class ThreadAdmin(ThreadHandle):
         request_id, principal, reason = self._access.said(how)
         command = ClearContext(request_id=request_id, principal=principal, reason=reason, expected_seq=expected_seq)
         return await self._command(command, how)
+
+    async def compact(self, **how: Unpack[How]) -> Receipt:
+        """Let long results and the oldest messages give way with the next model call, however long the conversation is.
+
+        Until that call the state says so (`compaction.requested_seq`), and if it brought nothing, why
+        (`compaction.reason`); the conversation is unchanged then, and it is not tried again.
+
+        Raises:
+            CommandRejected: `unknown_thread`, `nothing_to_compact`, `already_requested`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(CompactThread(request_id=request_id, principal=principal, reason=reason), how)
 
     async def erase(self, seq: int, **how: Unpack[How]) -> Receipt:
         """Erase the content of an entry for good; that it was there stays, and the chain still verifies.

@@ -40,6 +40,19 @@ class UsageState(Frozen):
         return self if turn_id == self.turn_id else UsageState(total=self.total, turn_id=turn_id)
 
 
+class Compaction(Frozen):
+    """What is open about making room: a request nobody has carried out, and tries that brought no summary.
+
+    `requested_seq` is the request's entry (0: none is open), `failures` counts the tries since one brought something,
+    `failed_tokens` is how long the request was at the last of them, `reason` why that brought nothing.
+    """
+
+    requested_seq: int = 0
+    failures: int = 0
+    failed_tokens: int = 0
+    reason: str = ""
+
+
 class AgentState(Frozen):
     """The state of one thread's agent at `as_of_seq`.
 
@@ -57,6 +70,7 @@ class AgentState(Frozen):
     agent: AgentDefinition | None = None
     context: tuple[Message, ...] = ()
     summary: str = ""
+    compaction: Compaction = Compaction()
     inbox: tuple[PendingInput, ...] = ()
     permissions: PermissionState = PermissionState()
     plan: PlanState = PlanState()

@@ -23,6 +23,7 @@ from turnwright.journal.entries import (
     BudgetChanged,
     ContextCleared,
     ContextCompacted,
+    ContextCompactionFailed,
     Entry,
     InputApplied,
     InputDiscarded,
@@ -62,7 +63,9 @@ from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
-_NO_PROGRESS = (RunClaimed, ModelRequested, ToolStarted, TurnStarted, ThreadOpened, InputApplied)
+_NO_PROGRESS = (
+    RunClaimed, ModelRequested, ContextCompactionFailed, ToolStarted, TurnStarted, ThreadOpened, InputApplied,
+)  # fmt: skip
 _HANDED_OVER = frozenset({"lost", "drained"})
 
 
@@ -375,6 +378,7 @@ _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
     ModelInterrupted: _model_interrupted,
     ModelLate: lambda a, _, p: {"used": a.used.plus(p.usage)},
     ContextCompacted: lambda a, _, p: {"used": a.used.plus(p.usage)},
+    ContextCompactionFailed: lambda a, _, p: {"used": a.used.plus(p.usage)},
     ToolDecided: _tool_decided,
     ToolStarted: _tool_started,
     ToolFinished: _tool_finished,

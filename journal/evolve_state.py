@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from turnwright.journal.agent_state import AgentState, PendingInput
+from turnwright.journal.agent_state import AgentState, Compaction, PendingInput
 from turnwright.journal.entries import (
     ContextCleared,
     ContextCompacted,
+    ContextCompactionFailed,
+    ContextCompactionRequested,
     ContextOffloaded,
     Entry,
     InputApplied,
@@ -96,7 +98,7 @@ def _interrupted(state: AgentState, entry: Entry, payload: ModelInterrupted) -> 
 def _used(
     state: AgentState,
     entry: Entry,
-    payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate | ContextCompacted,
+    payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate | ContextCompacted | ContextCompactionFailed,
 ) -> dict[str, Any]:
     if payload.usage == Usage():
         return {}
@@ -144,12 +146,20 @@ def _iso(entry: Entry) -> str:
 
 def _compacted(state: AgentState, entry: Entry, payload: ContextCompacted) -> dict[str, Any]:
     left = tuple(message for message in state.context if not payload.replaces(message.seq))
-    return {"context": _uncounted(left), "summary": payload.summary} | _used(state, entry, payload)
+    changes = {"context": _uncounted(left), "summary": payload.summary, "compaction": Compaction()}
+    return changes | _used(state, entry, payload)
+
+
+def _compaction_failed(state: AgentState, entry: Entry, payload: ContextCompactionFailed) -> dict[str, Any]:
+    failures = state.compaction.failures + 1
+    failed = Compaction(failures=failures, failed_tokens=payload.tokens, reason=payload.reason)
+    return {"compaction": failed} | _used(state, entry, payload)
 
 
 def _offloaded(state: AgentState, _: Entry, payload: ContextOffloaded) -> dict[str, Any]:
     stub = {"output": (Text(text=payload.stub),)}
-    return {"context": _uncounted(_with_changed(state.context, ToolResult, payload.call_id, stub))}
+    context = _uncounted(_with_changed(state.context, ToolResult, payload.call_id, stub))
+    return {"context": context, "compaction": state.compaction.model_copy(update={"requested_seq": 0})}
 
 
 def _uncounted(context: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -180,7 +190,8 @@ def _imported(state: AgentState, _: Entry, payload: ThreadImported) -> dict[str,
 
 
 def _updated(state: AgentState, _: Entry, payload: StateUpdated) -> dict[str, Any]:
-    return _validated(state, {k: v for k, v in payload.changes.items() if k in _IMPORTABLE})
+    changes = _validated(state, {k: v for k, v in payload.changes.items() if k in _IMPORTABLE})
+    return changes | {"compaction": Compaction()} if "context" in changes else changes
 
 
 def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +219,11 @@ _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ToolFinished: _finished,
     ToolReconciled: _reconciled,
     ContextCompacted: _compacted,
-    ContextCleared: lambda _, __, ___: {"context": (), "summary": ""},
+    ContextCompactionRequested: lambda s, e, _: {
+        "compaction": s.compaction.model_copy(update={"requested_seq": e.seq})
+    },
+    ContextCompactionFailed: _compaction_failed,
+    ContextCleared: lambda _, __, ___: {"context": (), "summary": "", "compaction": Compaction()},
     ContextOffloaded: _offloaded,
     PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
     TasksChanged: lambda _, __, p: {"tasks": p.tasks},

@@ -137,6 +137,14 @@ class Model(Protocol):
         """
         ...
 
+    async def check(self, request: ModelRequest) -> None:
+        """Find out whether the request can be sent at all, without sending it.
+
+        Raises:
+            ModelFailure: it cannot; what only the provider would refuse is not known yet.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Give up connections; the model is not used afterwards."""
         ...

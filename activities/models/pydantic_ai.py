@@ -51,15 +51,26 @@ class PydanticAIModel:
     async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
         """Answer the request, streaming into `partial`."""
         seen = _Seen(partial)
-        optional = bool(request.settings.get(FINISH_REASON_OPTIONAL, False))
         try:
-            async with self._clients.use(Key(request.model, request.base_url, optional)) as model:
+            async with self._clients.use(_key(request)) as model:
                 wire = await _stream(model, request, seen)
         except ModelFailure:
             raise
         except Exception as error:
             raise failure_of(error, partial.usage, streaming=seen.streaming) from error
         return _whole(wire, request, partial.usage)
+
+    async def check(self, request: ModelRequest) -> None:
+        """Make the request as the provider's protocol wants it, and send nothing."""
+        try:
+            async with self._clients.use(_key(request)) as model:
+                parameters = _parameters(request)
+                model.prepare_messages(_messages(request), parameters)
+                model.prepare_request(_settings(request), parameters)
+        except ModelFailure:
+            raise
+        except Exception as error:
+            raise failure_of(error, Usage(), streaming=False) from error
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -92,10 +103,26 @@ class _Seen:
         self._partial.usage = usage_of(wire)
 
 
-async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireResponse:
+def _key(request: ModelRequest) -> Key:
+    return Key(request.model, request.base_url, bool(request.settings.get(FINISH_REASON_OPTIONAL, False)))
+
+
+def _messages(request: ModelRequest) -> list[ModelMessage]:
     messages = conversation(request)
     if not messages:
         raise ModelFailure("invalid", "the conversation is empty: there is nothing for a model to answer")
+    return messages
+
+
+def _parameters(request: ModelRequest) -> ModelRequestParameters:
+    return ModelRequestParameters(
+        function_tools=[tool_definition(spec) for spec in request.tools],
+        instruction_parts=[InstructionPart(content=request.instructions)] if request.instructions else [],
+    )
+
+
+async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireResponse:
+    messages = _messages(request)
     try:
         return await _stream_of(model, request, messages, seen)
     except ModelAPIError:
@@ -111,10 +138,7 @@ async def _stream(model: WireModel, request: ModelRequest, seen: _Seen) -> WireR
 async def _stream_of(
     model: WireModel, request: ModelRequest, messages: list[ModelMessage], seen: _Seen
 ) -> WireResponse:
-    parameters = ModelRequestParameters(
-        function_tools=[tool_definition(spec) for spec in request.tools],
-        instruction_parts=[InstructionPart(content=request.instructions)] if request.instructions else [],
-    )
+    parameters = _parameters(request)
     async with model_request_stream(
         model,
         model.prepare_messages(messages, parameters),

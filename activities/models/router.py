@@ -24,14 +24,19 @@ class Models:
 
     async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
         """Answer the request with the model it names."""
-        if request.model.startswith(SCRIPTED_PREFIX):
-            return await self._scripted.respond(request, partial)
-        return await (await self._loaded()).respond(request, partial)
+        return await (await self._of(request)).respond(request, partial)
+
+    async def check(self, request: ModelRequest) -> None:
+        """Find out whether the model it names can be sent it."""
+        await (await self._of(request)).check(request)
 
     async def aclose(self) -> None:
         """Close what was opened."""
         if self._providers is not None:
             await self._providers.aclose()
+
+    async def _of(self, request: ModelRequest) -> Model:
+        return self._scripted if request.model.startswith(SCRIPTED_PREFIX) else await self._loaded()
 
     async def _loaded(self) -> Model:
         async with self._loading:

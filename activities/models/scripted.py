@@ -76,10 +76,7 @@ class ScriptedModel:
 
     async def respond(self, request: ModelRequest, partial: Partial) -> ModelResponse:
         """Play the step the conversation has come to."""
-        try:
-            play = _play(request)
-        except InvalidInput as error:
-            raise ModelFailure("invalid", str(error)) from error
+        play = _play(request)
         partial.usage = Usage(requests=1, input_tokens=_input_tokens(request))
         if play.delay_s:
             await asyncio.sleep(play.delay_s)
@@ -96,11 +93,22 @@ class ScriptedModel:
                 await asyncio.Event().wait()
         raise AssertionError(f"a pause is never the last step: {play}")
 
+    async def check(self, request: ModelRequest) -> None:
+        """Find out whether the conversation still holds a script, or another one is at hand."""
+        _play(request)
+
     async def aclose(self) -> None:
         """Nothing to close."""
 
 
 def _play(request: ModelRequest) -> Play:
+    try:
+        return _found_play(request)
+    except InvalidInput as error:
+        raise ModelFailure("invalid", str(error)) from error
+
+
+def _found_play(request: ModelRequest) -> Play:
     name = request.model.removeprefix(SCRIPTED_PREFIX)
     registered = _REGISTERED.get(name)
     found = find_script(request, None if registered is None else registered.steps)

@@ -13,10 +13,11 @@ from typing import Any
 
 import structlog
 
-from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
+from turnwright.activities.models.port import ModelFailure, ModelResponse, Partial
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
 from turnwright.activities.runtime.drafting import Draft
+from turnwright.activities.runtime.request import request_of
 from turnwright.activities.runtime.reserve import expected_use
 from turnwright.activities.runtime.room import Room, make_room
 from turnwright.activities.runtime.supervise import Ended, supervise
@@ -26,7 +27,7 @@ from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import CallSpec, FailModel, InterruptModel, RequestModel, RespondModel, Testimony
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.permissions.facts import CallFacts
-from turnwright.journal.view import offered_tools, request_messages, suspects
+from turnwright.journal.view import offered_tools, suspects
 from turnwright.workflows.payloads import Next
 
 log = structlog.get_logger(__name__)
@@ -108,18 +109,9 @@ async def _respond(call: Call) -> ModelResponse:
     too_long = "context_length" in call.failed
     state = await make_room(attempt, call.ordinal, before, call.room, refused=too_long)
     call.state, call.offered = state, offered_tools(state)
-    if "invalid" in call.failed or (too_long and state.as_of_seq == before.as_of_seq):
+    if "invalid" in call.failed or (too_long and state.context == before.context):
         call.left_out = suspects(state)
-    request = ModelRequest(
-        model=definition.model,
-        instructions=definition.instructions,
-        messages=request_messages(state, call.left_out),
-        tools=call.offered,
-        settings=definition.model_settings,
-        base_url=definition.base_url,
-        attempt=call.ordinal,
-        blobs=await attempt.media(state),
-    )
+    request = await request_of(attempt, definition, call.ordinal, state, call.left_out)
     return await attempt.parts.models.respond(request, call.partial)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from turnwright.client.cli import telling
 from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.screen import Screen
-from turnwright.journal.agent_state import AgentState
+from turnwright.journal.agent_state import AgentState, Compaction
 from turnwright.journal.state_parts import TaskState
 
 
@@ -22,12 +22,19 @@ def show_state(state: AgentState, screen: Screen) -> None:
         ("plan", f"active: {plan}" if state.plan.active else plan),
         *_task_facts(state.tasks),
         ("summary", state.summary),
+        ("compaction", _compaction(state.compaction)),
         ("waiting", f"{len(state.inbox)} messages no model has seen" if state.inbox else ""),
     ])  # fmt: skip
     for message in state.context:
         results = " ".join(f"{r.name} {r.outcome}: {telling.said(r.output)}" for r in message.results)
         blocks = telling.said(b for b in message.blocks if b.type != "tool_result")
         screen.line(f"{message.seq:>6}  {message.role:<10} {' '.join(part for part in (blocks, results) if part)}")
+
+
+def _compaction(compaction: Compaction) -> str:
+    if compaction.requested_seq:
+        return f"asked for in entry {compaction.requested_seq}, with the next model call"
+    return f"the last try brought nothing: {compaction.reason}" if compaction.failures else ""
 
 
 def _task_facts(tasks: TaskState) -> list[tuple[str, str]]:

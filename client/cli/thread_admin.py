@@ -1,4 +1,4 @@
-"""`turnwright thread state|clear|permissions|budget`: what an administrator sees and changes of a thread."""
+"""`turnwright thread state|clear|compact|permissions|budget`: what an administrator sees and changes of a thread."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ThreadAdminCommands:
 
     def add_to(self, app: typer.Typer) -> None:
         """Add them to a group."""
-        for command in (self.state, self.clear, self.permissions, self.budget):
+        for command in (self.state, self.clear, self.compact, self.permissions, self.budget):
             app.command(command.__name__)(command)
 
     def state(  # noqa: PLR0913 - one for each option
@@ -106,6 +106,27 @@ class ThreadAdminCommands:
             found = client.session(user, session).thread(agent, thread)
             receipt = await found.clear_context(expected_seq=expected_seq, **how(reason, request_id))
             told = f"the conversation of {_name(found)} begins anew; its history stays"
+            screen.show(plain.receipt(receipt), f"accepted; {told}")
+
+        self._runner.run(run, as_json=as_json)
+
+    def compact(
+        self,
+        session: SessionName,
+        agent: Agent,
+        *,
+        thread: ThreadName = MAIN_THREAD,
+        user: User = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Make a thread's conversation shorter with its next model call; its history stays."""
+
+        async def run(client: Client, screen: Screen) -> None:
+            found = client.session(user, session).thread(agent, thread)
+            receipt = await found.compact(**how(reason, request_id))
+            told = f"the next model call of {_name(found)} begins with a shorter conversation"
             screen.show(plain.receipt(receipt), f"accepted; {told}")
 
         self._runner.run(run, as_json=as_json)

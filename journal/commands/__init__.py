@@ -36,6 +36,7 @@ from turnwright.journal.commands.thread import CancelThread as CancelThread
 from turnwright.journal.commands.thread import ChangeState as ChangeState
 from turnwright.journal.commands.thread import ClearContext as ClearContext
 from turnwright.journal.commands.thread import CloseThread as CloseThread
+from turnwright.journal.commands.thread import CompactThread as CompactThread
 from turnwright.journal.commands.thread import EraseEntry as EraseEntry
 from turnwright.journal.commands.thread import Inject as Inject
 from turnwright.journal.commands.thread import PauseThread as PauseThread

@@ -12,6 +12,7 @@ from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands.specs import CallSpec
 from turnwright.journal.entries.state import ContextCompacted, ContextOffloaded
+from turnwright.journal.messages import Usage
 from turnwright.journal.permissions.facts import CallFacts
 
 
@@ -61,13 +62,18 @@ class RequestModel(Claiming):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactContext(RunCommand):
-    """Let a part of the conversation give way before the model call that attempt `ordinal` has claimed."""
+    """Let a part of the conversation give way before the model call that attempt `ordinal` has claimed.
+
+    `failed`: why there is no summary, though one was wanted; `usage` is what the try took.
+    """
 
     epoch: int
     step: int
     ordinal: int
     offloads: tuple[ContextOffloaded, ...] = ()
     compacted: ContextCompacted | None = None
+    failed: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,11 @@ class ClearContext(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompactThread(ClientCommand):
+    """Let something of the conversation give way before the next model call, however long it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EraseEntry(ClientCommand):
     """Erase the content of an entry for good; that it was there stays."""
 

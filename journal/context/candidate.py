@@ -14,9 +14,14 @@ from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import ContextPolicy
 from turnwright.journal.context.stubs import READ_RESULT, STUB_CHARACTERS_MAX, stub_of, text_of
 from turnwright.journal.context.tokens import fixed_tokens, message_tokens, request_tokens, text_tokens, tokens_of
-from turnwright.journal.entries import ContextCompacted, ContextOffloaded
+from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry, Payload
+from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.messages import Block, Message, Text, ToolResult
 
+# How much longer, as a part of the window, a request must be until a summary is tried again that failed; twice as
+# much after each failure.
+LONGER_BEFORE_RETRY = 0.02
+DOUBLINGS_MAX = 10
 PINNED = "pinned"  # the metadata of a message that stays, whatever becomes of those around it
 
 
@@ -39,19 +44,40 @@ def too_long(state: AgentState, policy: ContextPolicy) -> bool:
     return policy.window_tokens is not None and request_tokens(state) > policy.window_tokens * policy.compact_above
 
 
-def candidate(state: AgentState, policy: ContextPolicy) -> Candidate | None:
-    """What could give way, so that about `compact_to` of the window is left; None: nothing can."""
+def held_back(state: AgentState, policy: ContextPolicy) -> bool:
+    """Whether summaries failed of late, so that the next one waits until the request is longer.
+
+    Else every step over the threshold would ask, and pay, for one again.
+    """
+    failed = state.compaction
+    if not failed.failures or policy.window_tokens is None:
+        return False
+    longer = policy.window_tokens * LONGER_BEFORE_RETRY * 2.0 ** min(failed.failures - 1, DOUBLINGS_MAX)
+    return request_tokens(state) < failed.failed_tokens + longer
+
+
+def candidate(state: AgentState, policy: ContextPolicy, *, summarise: bool = True) -> Candidate | None:
+    """What could give way, so that about `compact_to` of the window is left; None: nothing can.
+
+    Without `summarise`, only long results do.
+    """
     room = int((policy.window_tokens or 0) * policy.compact_to) - fixed_tokens(state) - policy.summary_tokens_max
     readable = state.agent is not None and state.agent.tool(READ_RESULT) is not None
     offloads = tuple(_offloads(state.context, policy, room, readable=readable))
     context = with_stubs(state.context, offloads)
-    replaced = _replaced(context, room) if tokens_of(context) > room else ()
+    replaced = _replaced(context, room) if summarise and tokens_of(context) > room else ()
     if not offloads and not replaced:
         return None
     seqs = {message.seq for message in replaced}
     between = range(min(seqs, default=0), max(seqs, default=0))
     kept = {message.seq for message in context if message.seq in between} - seqs
     return Candidate(offloads, replaced, tuple(sorted(kept)))
+
+
+def after(state: AgentState, offloads: tuple[ContextOffloaded, ...], compacted: ContextCompacted | None) -> AgentState:
+    """The state as it would be with these entries."""
+    payloads: tuple[Payload, ...] = offloads if compacted is None else (*offloads, compacted)
+    return fold_state(state, (Entry("", payload, seq=state.as_of_seq) for payload in payloads))
 
 
 def with_stubs(context: tuple[Message, ...], offloads: Iterable[ContextOffloaded]) -> tuple[Message, ...]:

@@ -34,6 +34,8 @@ from turnwright.journal.entries.state import ChildFinished as ChildFinished
 from turnwright.journal.entries.state import ChildSpawned as ChildSpawned
 from turnwright.journal.entries.state import ContextCleared as ContextCleared
 from turnwright.journal.entries.state import ContextCompacted as ContextCompacted
+from turnwright.journal.entries.state import ContextCompactionFailed as ContextCompactionFailed
+from turnwright.journal.entries.state import ContextCompactionRequested as ContextCompactionRequested
 from turnwright.journal.entries.state import ContextOffloaded as ContextOffloaded
 from turnwright.journal.entries.state import EntryErased as EntryErased
 from turnwright.journal.entries.state import PermissionsChanged as PermissionsChanged

@@ -31,6 +31,21 @@ class ContextCompacted(Payload):
         return self.from_seq <= seq <= self.to_seq and seq not in self.kept
 
 
+class ContextCompactionRequested(ByPrincipal):
+    """Something of the conversation shall give way before the next model call, however long it is."""
+
+    TYPE: ClassVar[str] = "context.compaction_requested"
+
+
+class ContextCompactionFailed(Payload):
+    """No summary took the place of anything: why, how many tokens the request had, and what the try used."""
+
+    TYPE: ClassVar[str] = "context.compaction_failed"
+    reason: str
+    tokens: int = 0
+    usage: Usage = Usage()
+
+
 class ContextCleared(ByPrincipal):
     """The context and its summary begin anew; the history stays in the journal."""
 

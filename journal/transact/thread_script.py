@@ -21,6 +21,7 @@ from turnwright.journal.commands import (
     ClientCommand,
     CloseThread,
     CompactContext,
+    CompactThread,
     FinishTool,
     Reconcile,
     Rejection,
@@ -229,7 +230,7 @@ def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -
 
 def _changes_state(command: ClientCommand | RunCommand) -> bool:
     """Whether the decision depends on the agent's state, which costs a read."""
-    return isinstance(command, ChangeState | UpdateState | CompactContext) or (
+    return isinstance(command, ChangeState | UpdateState | CompactContext | CompactThread) or (
         isinstance(command, FinishTool) and bool(command.ops)
     )
 

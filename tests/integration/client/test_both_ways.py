@@ -177,6 +177,8 @@ async def _administered(do: Played, session: Session, thread: Thread) -> None:
     await do(thread, "state", 10**6)
     await do(thread, "update_state", {"summary": "x"}, expected_seq=state.as_of_seq, reason="by hand")
     await do(thread, "update_state", {"summary": "x"}, expected_seq=1, reason="by hand")
+    await do(thread, "compact")
+    await do(thread, "compact")
     await do(thread, "clear_context")
     for handle in (thread, session):
         await do(handle, "set_budget", Budget(steps=50))

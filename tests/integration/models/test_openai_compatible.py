@@ -300,3 +300,11 @@ async def test_an_empty_conversation_and_an_unknown_provider_are_invalid() -> No
             await models.respond(bad, Partial())
         assert caught.value.failure == "invalid"
     await models.aclose()
+
+
+async def test_a_request_is_checked_without_being_sent() -> None:
+    async with served() as (models, other):
+        await models.check(request(other))
+        with pytest.raises(ModelFailure, match="the conversation is empty"):
+            await models.check(replace(request(other), messages=()))
+        assert other.asked == []

@@ -29,5 +29,8 @@ class GatedModels:
                 if not self._deaf:
                     raise
 
+    async def check(self, request: ModelRequest) -> None:
+        await self._models.check(request)
+
     async def aclose(self) -> None:
         await self._models.aclose()

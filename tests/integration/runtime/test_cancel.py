@@ -64,6 +64,9 @@ class Unfinished:
         self.spoken.set()
         return await asyncio.Future[ModelResponse]()
 
+    async def check(self, request: ModelRequest) -> None:
+        pass
+
     async def aclose(self) -> None:
         pass
 

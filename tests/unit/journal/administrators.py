@@ -17,6 +17,7 @@ from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
+    CompactThread,
     SetBudget,
     SetPermissions,
     SetSessionBudget,
@@ -99,10 +100,17 @@ class AdministratorsOfAThread(PeopleOfAThread):
             self.world.do(SetBudget(request_id=self.new("budget"), scope=scope, budget=budget))
 
     @precondition(lambda self: self.machine.turns)
-    @rule(data=st.data(), what=st.sampled_from(["op", "update", "clear"]), back=st.sampled_from([0, 0, 0, 1]))
+    @rule(
+        data=st.data(), what=st.sampled_from(["op", "update", "clear", "compact"]), back=st.sampled_from([0, 0, 0, 1])
+    )
     def change_the_state(self, data: st.DataObject, what: str, back: int) -> None:
         if what == "op":
             self.world.do(ChangeState(request_id=self.new("op"), op=data.draw(ops)))
+            return
+        if what == "compact":
+            asked = self.machine.state.compaction.requested_seq
+            step = self.world.do(CompactThread(request_id=self.new("compact")))
+            assert step.accepted == (bool(self.machine.state.context) and not asked)
             return
         request, seq = self.new("update"), self.machine.control.seq - back
         before, update = self.machine.state, data.draw(updates)

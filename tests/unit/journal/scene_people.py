@@ -20,6 +20,7 @@ from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
     ClientCommand,
+    CompactThread,
     CreateSession,
     IfBusy,
     Inject,
@@ -235,6 +236,9 @@ class People:
         return self.run(
             UpdateState(request_id=self.next_id("update"), expected_seq=read, changes=changes, reason="tidy")
         )
+
+    def compact(self) -> Step:
+        return self.run(CompactThread(request_id=self.next_id("compact"), principal="ann", reason="too slow"))
 
     def clear(self, *, seq: int | None = None) -> Step:
         return self.run(ClearContext(request_id=self.next_id("clear"), expected_seq=seq))

@@ -104,6 +104,7 @@ ROWS: list[tuple[type[ClientCommand], Callable[[], Scene], Callable[[Scene], Ste
     (c.ChangeState, running, lambda s: s.do(BeginTask(objective="sell"))),
     (c.UpdateState, answered, lambda s: s.update(summary="they met")),
     (c.ClearContext, answered, lambda s: s.clear()),
+    (c.CompactThread, answered, lambda s: s.compact()),
 ]  # fmt: skip
 SESSION: list[tuple[type[ClientCommand], dict[str, Any]]] = [
     (c.CreateSession, {}),

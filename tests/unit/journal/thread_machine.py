@@ -20,6 +20,7 @@ from turnwright.journal.commands import (
     ClientCommand,
     CloseThread,
     CompactContext,
+    CompactThread,
     FinishTool,
     LoggedCommand,
     Reconcile,
@@ -48,7 +49,7 @@ from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_stat
 
 KEY = ThreadKey("acme", "ann", "helper", "s-1")
 BEGIN_US = 1_700_000_000_000_000
-NEED_STATE = ChangeState | CompactContext | UpdateState | FinishTool
+NEED_STATE = ChangeState | CompactContext | CompactThread | UpdateState | FinishTool
 
 
 @dataclass(frozen=True)
