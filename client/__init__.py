@@ -27,6 +27,7 @@ from turnwright.journal.deltas import Delta
 from turnwright.journal.errors import InvalidInput, StoreUnavailable, TurnwrightError
 from turnwright.journal.search.snippets import SnippetPart
 from turnwright.journal.store_delete import Deleted
+from turnwright.journal.store_import import Imported
 from turnwright.journal.transact.searching import SearchHit
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Delta",
     "How",
     "HowElse",
+    "Imported",
     "InvalidInput",
     "NotFound",
     "PlaceLost",

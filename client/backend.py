@@ -6,6 +6,8 @@ None stands for what is not there; nothing but what stands under "commands" chan
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Protocol
 
 from turnwright.client.questions import Question
@@ -20,6 +22,7 @@ from turnwright.journal.driver import Subscription
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store_delete import Deleted
+from turnwright.journal.store_import import Imported, Target
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
@@ -52,6 +55,16 @@ class Backend(Protocol):
 
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase a session with everything in it."""
+        ...
+
+    async def import_session(
+        self, path: Path, target: Target, principal: str, reason: str | None, *, go_on: bool
+    ) -> Imported:
+        """Take in an exported session.
+
+        Raises:
+            InvalidInput: the file is not whole or not what was exported, or this is not done here.
+        """
         ...
 
     async def enlist(self, key: ThreadKey, command: Submit, connection: object) -> Receipt:
@@ -152,6 +165,10 @@ class Backend(Protocol):
 
     async def entries(self, key: ThreadKey, after_seq: int, limit: int) -> list[Entry]:
         """A page of a thread's entries."""
+        ...
+
+    def export(self, key: SessionKey) -> AsyncIterator[bytes]:
+        """The lines of a session's file."""
         ...
 
     def watch(self, key: ThreadKey | SessionKey) -> Subscription:

@@ -1,6 +1,7 @@
 # The types of `turnwright.client.blocking`, made from those of the async client by its test.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import Any, Literal, Self, Unpack
 
@@ -25,6 +26,7 @@ from turnwright.journal.messages import Media, Message, Text
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.state_parts import Mode, PermissionState
 from turnwright.journal.store_delete import Deleted
+from turnwright.journal.store_import import Imported
 from turnwright.journal.transact.inbox import Wanted
 from turnwright.journal.transact.listing import Page, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
@@ -53,6 +55,7 @@ class BlockingSession:
     def delete(self, **how: Unpack[How]) -> Deleted: ...
     def delete_webhook(self, webhook_id: str) -> None: ...
     def erase(self, seq: int, **how: Unpack[How]) -> Receipt: ...
+    def export(self) -> Iterator[bytes]: ...
     def follow(self, after_position: int = ...) -> Iterator[Located]: ...
     def history(self, after_position: int = ..., limit: int = ...) -> list[Located]: ...
     def pause(self, **how: Unpack[How]) -> Receipt: ...
@@ -204,6 +207,15 @@ class BlockingClient:
     ) -> Receipt: ...
     def fail_budget(self, interaction_id: str, **how: Unpack[How]) -> Receipt: ...
     def flush(self, timeout_s: float = ...) -> str | None: ...
+    def import_session(
+        self,
+        path: Path | str,
+        *,
+        user: str | EllipsisType | None = ...,
+        session_id: str | None = ...,
+        go_on: bool = ...,
+        **how: Unpack[How],
+    ) -> Imported: ...
     def inbox(
         self,
         session: BlockingSession | None = ...,

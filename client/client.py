@@ -23,6 +23,7 @@ from turnwright.client.answering import Answering
 from turnwright.client.direct import Direct
 from turnwright.client.errors import NotFound
 from turnwright.client.inputs import of_kind, one_of
+from turnwright.client.moving import Importing
 from turnwright.client.opening import open_journal
 from turnwright.client.questions import Question
 from turnwright.client.quiet import quiet_logs
@@ -51,7 +52,7 @@ _TURN_ID = re.compile(r"t-[0-9a-f]{1,32}")
 CANDIDATES_MAX = 5
 
 
-class Client(Answering):
+class Client(Answering, Importing):
     """Commands and reads for one tenant. Get one with `Client.connect`."""
 
     def __init__(self, access: Access, settings: ClientSettings) -> None:

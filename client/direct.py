@@ -6,7 +6,8 @@ Rule: a command is answered when its transaction is committed; only then is anyt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from turnwright.client.access import checked
@@ -28,6 +29,8 @@ from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import Deleted, delete_session
+from turnwright.journal.store_export import export_session
+from turnwright.journal.store_import import Imported, Target, import_session
 from turnwright.journal.takers import known_agents
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import Page, TurnFilter, TurnSeen
@@ -94,6 +97,15 @@ class Direct:
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase it piece by piece; what a crash leaves over is erased by the workers."""
         return await delete_session(self.journal, key, command)
+
+    async def import_session(
+        self, path: Path, target: Target, principal: str, reason: str | None, *, go_on: bool
+    ) -> Imported:
+        """Take in an exported session, and wake what may go on."""
+        done = await import_session(self.journal, path, target, principal=principal, reason=reason, go_on=go_on)
+        if done.unfinished:
+            self._wakes.send(done.key)
+        return done
 
     async def enlist(self, key: ThreadKey, command: Submit, connection: object) -> Receipt:
         """Whoever sees the caller's commit queues the turn and wakes the thread."""
@@ -185,6 +197,10 @@ class Direct:
     async def entries(self, key: ThreadKey, after_seq: int, limit: int) -> list[Entry]:
         """A page of a thread's entries."""
         return await self.journal.entries(key, after_seq, limit)
+
+    def export(self, key: SessionKey) -> AsyncIterator[bytes]:
+        """The lines of a session's file."""
+        return export_session(self.journal, key)
 
     def watch(self, key: ThreadKey | SessionKey) -> Subscription:
         """Watch commits of this and of other processes."""

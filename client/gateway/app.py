@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from turnwright.client.command_routes import PREFIX
-from turnwright.client.gateway import commands, console, drafts, events, health, keys, reads, system, webhooks
+from turnwright.client.gateway import commands, console, drafts, events, exports, health, keys, reads, system, webhooks
 from turnwright.client.gateway.agui import routes as agui
 from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
@@ -105,6 +105,7 @@ def _routes() -> list[BaseRoute]:
         commands.router(),
         reads.router,
         events.router,
+        exports.router,
         drafts.router,
         keys.router,
         system.router,

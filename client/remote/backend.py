@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
@@ -28,6 +29,7 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.shown import PHASES
 from turnwright.journal.store_delete import Deleted
+from turnwright.journal.store_import import Imported, Target
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import ANONYMOUS, Page, TurnFilter, TurnSeen
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen, TurnPage
@@ -89,6 +91,13 @@ class Remote:
         if answer.is_success:
             return loaded(Deleted, answer.content)
         return Deleted(_rejection(answer, command.request_id))
+
+    async def import_session(
+        self, path: Path, target: Target, principal: str, reason: str | None, *, go_on: bool
+    ) -> Imported:
+        """Nothing is imported through a gateway: a file of any size is read twice, and bodies are bounded."""
+        del path, target, principal, reason, go_on
+        raise InvalidInput("a session is imported where its journal is: give `journal_url=…` (--journal), no gateway")
 
     async def enlist(self, key: ThreadKey, command: Submit, connection: object) -> Receipt:
         """A transaction cannot be joined from outside."""
@@ -215,6 +224,13 @@ class Remote:
         """A page of a thread's entries."""
         params = dict(_owner(key)) | {"after": after_seq, "limit": limit}
         return await self._find(list[Entry], path_of(THREAD, key) + "/entries", params) or []
+
+    async def export(self, key: SessionKey) -> AsyncIterator[bytes]:
+        """The lines of a session's file."""
+        path, params = path_of(SESSION, key) + "/export", _owner(key)
+        async with self._http.parts(path, params) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def watch(self, key: ThreadKey | SessionKey) -> Subscription:
         """Watch through a stream of the gateway."""

@@ -106,6 +106,19 @@ class Http:
         except httpx2.TransportError as error:
             raise StoreUnavailable(f"the stream of the gateway broke: {_brief(error)}") from None
 
+    @asynccontextmanager
+    async def parts(self, path: str, params: Params) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The bytes of a large answer, as they come. Raises `StoreUnavailable` when it breaks off."""
+        timeout = httpx2.Timeout(SILENCE_S_MAX, connect=CONNECT_TIMEOUT_S)
+        try:
+            async with self._client.stream("GET", path, params=params, timeout=timeout) as answer:
+                if answer.is_error:
+                    await answer.aread()
+                    _check(answer)
+                yield answer.aiter_bytes()
+        except httpx2.TransportError as error:
+            raise StoreUnavailable(f"what the gateway sent broke off: {_brief(error)}") from None
+
 
 def problem_in(answer: httpx2.Response) -> dict[str, Any]:
     """The problem details of an answer; an empty object if it has none."""

@@ -27,6 +27,7 @@ from turnwright.journal.entries.session import SessionBudgetChanged as SessionBu
 from turnwright.journal.entries.session import SessionCancelled as SessionCancelled
 from turnwright.journal.entries.session import SessionClosed as SessionClosed
 from turnwright.journal.entries.session import SessionCreated as SessionCreated
+from turnwright.journal.entries.session import SessionImported as SessionImported
 from turnwright.journal.entries.session import SessionPaused as SessionPaused
 from turnwright.journal.entries.session import SessionResumed as SessionResumed
 from turnwright.journal.entries.state import BudgetChanged as BudgetChanged

@@ -52,3 +52,13 @@ class SessionBudgetChanged(ByPrincipal):
 
     TYPE: ClassVar[str] = "session.budget_changed"
     budget: Budget
+
+
+class SessionImported(ByPrincipal):
+    """Everything before it was imported, from a file of that digest; `journal` and `session`: where it was exported."""
+
+    TYPE: ClassVar[str] = "session.imported"
+    REQUIRED: ClassVar[bool] = False
+    journal: str
+    session: str
+    digest: str

@@ -92,9 +92,9 @@ def erase_some(session_id: int) -> Script[bool]:
     if tombstone is None or tombstone.erased_us is not None:
         return True
     if thread is None:
-        erased, done = yield from _erase_rest(session_id)
+        erased, done = yield from erase_rest(session_id)
     else:
-        erased, done = ({} if locked is None else (yield from _erase_in_thread(thread[0], locked[0]))), False
+        erased, done = ({} if locked is None else (yield from erase_in_thread(thread[0], locked[0]))), False
     counts = {name: tombstone.counts.get(name, 0) + erased.get(name, 0) for name in {*tombstone.counts, *erased}}
     erased_us = (yield from clock()) if done else None
     yield from first("write_tombstone", session_id, encode(counts), erased_us)
@@ -120,7 +120,7 @@ def _busy(session_id: int) -> Script[Rejection | None]:
     return Rejection("busy", f"{what} {verb} active or queued; cancel the session and wait, then delete it")
 
 
-def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
+def erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
     """The next piece of a thread, and the thread itself with the last one."""
     counts: dict[str, int] = {}
     for name, statement in IN_A_THREAD.items():
@@ -134,7 +134,7 @@ def _erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
     return counts
 
 
-def _erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
+def erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
     """What was enlisted for the session, also for threads that were never made; then what its threads shared."""
     enlisted = yield from rows("erase_enlisted", session_id, ROWS_ERASED_MAX)
     if len(enlisted) >= ROWS_ERASED_MAX:

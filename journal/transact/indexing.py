@@ -60,7 +60,12 @@ def index_some(canonical: str) -> Script[bool]:
     locked = yield from first("lock_in_session", canonical, key.session_key.canonical)
     if locked is None or locked[-2] is not None:
         return True
-    thread_id, session_id, head_seq = int(locked[0]), int(locked[1]), int(locked[2])
+    return (yield from index_piece(key, int(locked[0]), int(locked[1]), int(locked[2])))
+
+
+def index_piece(key: ThreadKey, thread_id: int, session_id: int, head_seq: int) -> Script[bool]:
+    """Index the next piece of a thread that is locked; whether all of it can be found now."""
+    canonical = key.canonical
     searched = yield from first("find_searched", thread_id)
     assert searched is not None, "it is locked"
     if searched[0] == head_seq:

@@ -7,6 +7,7 @@ not prove is not overwritten: a broken chain or an erased content ends the rebui
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
@@ -58,7 +59,9 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
     while not (yield from index_some(canonical)):
         pass
     if not rebuilt.kept and not key.is_session_log:
-        yield from _replace_spent(key, session.control)
+        row = yield from find_thread(key)
+        assert row is not None, "it is locked"
+        yield from replace_spent(row, session.control)
     return rebuilt
 
 
@@ -75,17 +78,22 @@ def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
     if walk.findings:
         wrong = walk.findings[0]
         raise StoreCorrupt(wrong.problem, canonical, wrong.seq)
-    row = _row(walk, thread_id, session_id)
+    row = head_of(walk, thread_id, session_id)
     if not walk.whole:
         yield from put_interactions(row, walk.interactions.values())
         return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
-    yield from _replace_head(row)
-    yield from _replace_turns(row, walk)
-    yield from replace_interactions(row, walk.interactions.values())
-    checkpoints = yield from _replace_checkpoints(row, walk)
+    checkpoints = yield from write_walk(row, walk)
     yield from first("delete_hint", thread_id)
     yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
     return Rebuilt(canonical, walk.seq, len(walk.turns), checkpoints)
+
+
+def write_walk(row: ThreadRow, walk: Walk) -> Script[int]:
+    """What the entries of a thread add up to; returns how many checkpoints that are."""
+    yield from replace_head(row)
+    yield from replace_turns(row, walk.turns.values())
+    yield from replace_interactions(row, walk.interactions.values())
+    return (yield from _replace_checkpoints(row, walk))
 
 
 def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
@@ -107,7 +115,7 @@ def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
     return Rebuilt(canonical, walk.seq)
 
 
-def _row(walk: Walk, thread_id: int, session_id: int) -> ThreadRow:
+def head_of(walk: Walk, thread_id: int, session_id: int) -> ThreadRow:
     """The head as it will be."""
     runnable = not walk.key.is_session_log and has_work(walk.control, Facts(walk.at_us, front=walk.front))
     return ThreadRow(
@@ -126,7 +134,8 @@ def _row(walk: Walk, thread_id: int, session_id: int) -> ThreadRow:
     )
 
 
-def _replace_head(row: ThreadRow) -> Script[None]:
+def replace_head(row: ThreadRow) -> Script[None]:
+    """A thread's head, its control, and the deadline that follows from it."""
     control = row.control
     active = None if control.active is None else control.active.turn_id
     yield from first(
@@ -138,17 +147,17 @@ def _replace_head(row: ThreadRow) -> Script[None]:
     yield from write_deadline(row.id, due_us)
 
 
-def _replace_spent(key: ThreadKey, session: SessionControl) -> Script[None]:
-    row = yield from find_thread(key)
-    assert row is not None, "it is locked"
+def replace_spent(row: ThreadRow, session: SessionControl) -> Script[None]:
+    """What the thread takes of its session's budget, if there is one."""
     yield from first("delete_spent", row.id)
     if session.budget is not None:
         yield from first("upsert_spent", *spent_columns(row.id, row.session_id, row.control))
 
 
-def _replace_turns(row: ThreadRow, walk: Walk) -> Script[None]:
+def replace_turns(row: ThreadRow, turns: Iterable[TurnStatus]) -> Script[None]:
+    """The rows of a thread's turns."""
     yield from first("delete_turns", row.id)
-    yield from batch("upsert_turn", tuple(turn_columns(row, s, _last_change_us(s)) for s in walk.turns.values()))
+    yield from batch("upsert_turn", tuple(turn_columns(row, s, _last_change_us(s)) for s in turns))
 
 
 def _last_change_us(status: TurnStatus) -> int:

@@ -69,6 +69,11 @@ def verify_thread(thread_id: int) -> Script[Proof | None]:
     session = None if row is None else (yield from first("raw_session", row[1]))
     if row is None or (session is not None and session[5] is not None):
         return None
+    return (yield from prove_thread(thread_id, row, session))
+
+
+def prove_thread(thread_id: int, row: Row, session: Row | None) -> Script[Proof]:
+    """Prove one thread or session log, given its rows of `raw_thread` and `raw_session`."""
     head = _Head(*row)
     try:
         key = ThreadKey.parse(head.key)

@@ -37,6 +37,7 @@ BOTH = frozenset(
         "commands",
         "lists",
         "live",
+        "moving",
         "questions",
         "reading",
         "unknown_outcomes",

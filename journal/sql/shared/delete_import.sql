@@ -1,0 +1,2 @@
+-- $1 session id.
+DELETE FROM imports WHERE session_id = $1;

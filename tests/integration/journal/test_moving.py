@@ -1,0 +1,345 @@
+"""An exported session is the same session elsewhere: every hash, every receipt, and nothing that was erased."""
+
+import asyncio
+import hashlib
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.journal.asking import asking, budget
+from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played
+from turnwright.journal.commands import CreateSession, DeleteSession, EraseEntry, ResumeSession, Submit
+from turnwright.journal.errors import CommandRejected, InvalidInput
+from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
+from turnwright.journal.messages import Media, Text, user
+from turnwright.journal.store import Journal
+from turnwright.journal.store_admin import list_sessions
+from turnwright.journal.store_delete import delete_session
+from turnwright.journal.store_export import export_session
+from turnwright.journal.store_import import Imported, Target, import_session
+from turnwright.journal.store_search import search
+from turnwright.journal.store_verify import rebuild, verify
+from turnwright.journal.transact.searching import SearchFilter
+from turnwright.journal.transact.thread_script import Terms
+
+SIDE = ThreadKey("t", None, "agent", "s", "side")
+PLAIN = SessionKey("t", None, "plain")
+ELSEWHERE = Target("other", user="ann", session="copy")
+COPY = SessionKey("other", "ann", "copy")
+IMAGE = b"an image"
+
+
+class Cut(Exception):
+    """Stands for a crash."""
+
+
+@pytest.fixture
+async def target(request: pytest.FixtureRequest, journal_url: str) -> AsyncIterator[Played]:
+    """A journal on the other store."""
+    url = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
+    journal = await Journal.open(url, migrate=True, terms=Terms(presence=WORKER))
+    await journal.driver.hold_presence(WORKER, {}, lease_s=600)
+    yield Played(journal)
+    await journal.close()
+
+
+@pytest.fixture
+async def full(played: Played) -> Played:
+    """A session with all that a session can have: blobs, media, erased content, a budget, a question and a queue."""
+    turn = await played.submit("large " * 60_000)
+    await budget(played, "budget", tokens=1_000_000)
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    media = Media(mime="image/png", blob=hashlib.sha256(IMAGE).hexdigest())
+    await played.answer(turn, epoch, Text(text="platypus"), media, blobs={str(media.blob): IMAGE})
+    secret = ThreadKey("t", None, "agent", "s", "secret")
+    turn = await played.submit("a secret that nobody may read", secret)
+    epoch = await played.claim(turn, secret)
+    await played.ask(turn, epoch, secret)
+    await played.answer(turn, epoch, Text(text="done"), key=secret)
+    await played.execute(secret, EraseEntry(request_id="erase", seq=1))
+    await played.execute(SESSION.log, EraseEntry(request_id="erase", seq=1))
+    await asking(played, "two", SIDE)
+    await played.submit("waits behind it", SIDE)
+    return played
+
+
+async def written(played: Played, path: Path, key: SessionKey = SESSION) -> Path:
+    with path.open("wb") as file:
+        async for line in export_session(played.journal, key):
+            file.write(line)
+    return path
+
+
+async def plain(played: Played, path: Path) -> Path:
+    """The file of a session without anything special, none of whose turns is open."""
+    key = ThreadKey("t", None, "agent", "plain")
+    for text in ("one", "two", "three"):
+        turn = await played.submit(text, key)
+        epoch = await played.claim(turn, key)
+        await played.ask(turn, epoch, key)
+        await played.answer(turn, epoch, Text(text=f"{text} is done"), key=key)
+    return await written(played, path, PLAIN)
+
+
+async def take(to: Played, path: Path, target: Target | None = None, *, go_on: bool = False) -> Imported:
+    return await import_session(to.journal, path, target or Target("t"), principal="ann", go_on=go_on)
+
+
+async def proven(journal: Journal) -> list[str]:
+    return [f"{f.check}: {f.where} {f.seq} {f.problem}" async for proof in verify(journal) for f in proof.findings]
+
+
+async def facts(journal: Journal, key: SessionKey) -> list[tuple[str, str, dict[str, Any]]]:
+    found = await journal.timeline(key, 0, 500)
+    return [(x.thread.agent, x.thread.thread, x.entry.as_json()) for x in found]
+
+
+async def test_all_of_it_is_there_under_another_key_and_proven(full: Played, target: Played, tmp_path: Path) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    before = await facts(full.journal, SESSION)
+    done = await take(target, path, ELSEWHERE)
+    assert (done.key, done.unfinished, done.paused, done.duplicate) == (COPY, 2, True, False)
+    after = await facts(target.journal, COPY)
+    assert after[: len(before)] == before
+    assert [fact[2]["type"] for fact in after[len(before) :]] == ["session.imported", "session.paused"]
+    assert await proven(target.journal) == []
+    assert await target.journal.blob(COPY, hashlib.sha256(IMAGE).hexdigest()) == IMAGE
+    for name in ("main", "secret", "side"):
+        old, new = ThreadKey("t", None, "agent", "s", name), ThreadKey("other", "ann", "agent", "copy", name)
+        there = await target.journal.thread(new)
+        here = await full.journal.thread(old)
+        assert there is not None
+        assert here is not None
+        assert (there.control, there.hash) == (here.control, here.hash)
+        mine = (await full.journal.state(old)).model_dump(exclude={"tenant", "user_id", "session_id"})
+        assert (await target.journal.state(new)).model_dump(exclude={"tenant", "user_id", "session_id"}) == mine
+    page = await search(target.journal, SearchFilter("other", "platypus"))
+    assert page is not None
+    assert [hit.key.session for hit in page.items] == ["copy"]
+    kept = [r.kept async for r in rebuild(target.journal) if r.kept]
+    assert len(kept) == 3, "only what was erased is not proven by entries alone"
+
+
+async def test_what_is_erased_stays_erased_and_is_not_in_the_file(full: Played, target: Played, tmp_path: Path) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    assert "may read" not in "".join(
+        json.dumps(line) for line in map(json.loads, path.read_bytes().splitlines()) if line["kind"] == "entry"
+    )
+    await take(target, path)
+    [entry] = await target.journal.entries(ThreadKey("t", None, "agent", "s", "secret"), 0, 1)
+    assert entry.as_json()["erased"] is True
+
+
+async def test_an_import_twice_is_one_and_other_content_is_refused_by_name(
+    played: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    assert (await take(target, path)).duplicate is False
+    first = await facts(target.journal, PLAIN)
+    assert (await take(target, path)).duplicate is True
+    again = await take(target, await written(played, tmp_path / "again.jsonl", PLAIN))
+    assert again.duplicate is True
+    assert (await take(played, path)).duplicate is True, "where it comes from it is there already"
+    await played.submit("more", ThreadKey("t", None, "agent", "plain"))
+    with pytest.raises(CommandRejected, match=r"session plain .* thread agent/main .* has not come as far") as refused:
+        await take(target, await written(played, tmp_path / "more.jsonl", PLAIN))
+    assert refused.value.code == "session_exists"
+    assert await facts(target.journal, PLAIN) == first
+
+
+async def test_a_turn_that_ran_here_is_followed_by_one_that_runs_there(
+    played: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    done = await take(target, path, ELSEWHERE)
+    assert (done.unfinished, done.paused) == (0, False)
+    key = ThreadKey("other", "ann", "agent", "copy")
+    turn = turn_id(key, "four")
+    await target.execute(key, Submit(request_id="four", turn_id=turn, input=user("four")))
+    epoch = await target.claim(turn, key)
+    await target.ask(turn, epoch, key)
+    await target.answer(turn, epoch, Text(text="four is done"), key=key)
+    said = [message.text for message in (await target.journal.state(key)).context]
+    assert said == ["one", "one is done", "two", "two is done", "three", "three is done", "four", "four is done"]
+    assert await proven(target.journal) == []
+
+
+async def test_open_turns_go_on_only_when_somebody_says_so(full: Played, target: Played, tmp_path: Path) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    assert (await take(target, path)).paused is True
+    session = await target.journal.session(SESSION)
+    assert session is not None
+    assert session.control.pause.on
+    await target.execute(SESSION, ResumeSession(request_id="go", revision=session.control.pause.revision))
+    assert (await take(full, path)).duplicate is True
+    other = await Journal.open(f"sqlite:///{tmp_path}/third.db", migrate=True)
+    try:
+        assert (await take(Played(other), path, go_on=True)).paused is False
+    finally:
+        await other.close()
+
+
+async def test_a_remembered_request_is_known_there(played: Played, target: Played, tmp_path: Path) -> None:
+    await take(target, await plain(played, tmp_path / "s.jsonl"))
+    key = ThreadKey("t", None, "agent", "plain")
+    receipt = await target.journal.execute(
+        key, Submit(request_id="one", turn_id=turn_id(key, "one"), input=user("one"))
+    )
+    assert (receipt.status, receipt.duplicate) == ("accepted", True)
+
+
+@pytest.mark.parametrize("where", ["middle", "last", "torn"])
+async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
+    played: Played, target: Played, tmp_path: Path, where: str
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    cut = {"middle": lines[:-4], "last": lines[:-1], "torn": [*lines[:-1], lines[-1][:9]]}[where]
+    path.write_bytes(b"".join(cut))
+    missing = r"3 of \d+ entries, its last line missing" if where == "middle" else "its last line missing"
+    with pytest.raises(InvalidInput, match=missing):
+        await take(target, path)
+    assert (await list_sessions(target.journal, "t")).items == ()
+
+
+def forged(path: Path, change: dict[str, object]) -> None:
+    """Change an entry, and write a last line that fits."""
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    entry = next(line for line in lines if line["kind"] == "entry" and line["type"] == "model.responded")
+    entry |= change
+    raw = [json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[:-1]]
+    lines[-1]["sha256"] = hashlib.sha256(b"".join(raw)).hexdigest()
+    path.write_bytes(b"".join(raw) + json.dumps(lines[-1]).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"body": {"ordinal": 1, "blocks": []}}, {"turn_id": "t-0"}, {"hash": "00" * 32}, {"of": 7}, {"salt": None}],
+)
+async def test_what_was_changed_is_found_and_nothing_of_it_stays(
+    played: Played, target: Played, tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    whole = path.read_bytes()
+    forged(path, change)
+    with pytest.raises(InvalidInput, match=r"entry|line \d+"):
+        await take(target, path)
+    assert await target.journal.session(PLAIN) is None
+    path.write_bytes(whole)
+    assert (await take(target, path)).duplicate is False
+    assert await proven(target.journal) == []
+
+
+async def test_a_session_that_was_deleted_is_not_brought_back_under_its_id(played: Played, tmp_path: Path) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    await delete_session(played.journal, PLAIN, DeleteSession(request_id="delete"))
+    with pytest.raises(CommandRejected) as refused:
+        await take(played, path)
+    assert refused.value.code == "session_deleted"
+    assert (await take(played, path, Target("t", session="back"))).duplicate is False
+    assert await proven(played.journal) == []
+
+
+async def test_a_session_is_in_a_journal_once(played: Played, tmp_path: Path) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    with pytest.raises(CommandRejected, match="session plain") as refused:
+        await take(played, path, Target("t", session="copy"))
+    assert refused.value.code == "turn_exists"
+    assert await proven(played.journal) == []
+    assert await played.journal.session(SessionKey("t", None, "copy")) is None
+
+
+class Cutting:
+    """Ends an import at the n-th commit, before or after it."""
+
+    def __init__(self, nth: int) -> None:
+        self.left = nth
+
+    def __call__(self, point: str) -> None:
+        self.left -= point in ("commit", "committed")
+        if not self.left:
+            raise Cut
+
+
+async def test_wherever_an_import_is_cut_off_nothing_is_seen_and_the_next_one_goes_on(
+    full: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    before, driver, nth, done = await facts(full.journal, SESSION), target.journal.driver, 0, False
+    while not done:
+        nth += 1
+        driver.hook = Cutting(nth)
+        try:
+            await take(target, path)
+            done = True
+        except Cut:
+            driver.hook = None
+            seen = await facts(target.journal, SESSION)
+            listed = (await list_sessions(target.journal, "t")).items
+            thread = await target.journal.thread(KEY)
+            assert (seen[: len(before)] == before) if listed else (seen, thread) == ([], None)
+    driver.hook = None
+    assert nth > 6
+    assert (await facts(target.journal, SESSION))[: len(before)] == before
+    assert await proven(target.journal) == []
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from turnwright.journal.store import Journal
+from turnwright.journal.store_import import Target, import_session
+
+async def main(url, path):
+    journal = await Journal.open(url)
+    left = 4
+    def kill(point):
+        nonlocal left
+        left -= point == "commit"
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+    journal.driver.hook = kill
+    await import_session(journal, Path(path), Target("t"), principal="ann")
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_a_killed_import_is_not_seen_and_is_done_again(played: Played, tmp_path: Path) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    url = f"sqlite:///{tmp_path}/killed.db"
+    journal = await Journal.open(url, migrate=True)
+    try:
+        child = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, url, str(path))
+        assert await child.wait() == -signal.SIGKILL
+        assert (await list_sessions(journal, "t")).items == ()
+        assert (await take(Played(journal), path)).duplicate is False
+        assert await facts(journal, PLAIN) != []
+        assert await proven(journal) == []
+    finally:
+        await journal.close()
+
+
+async def test_what_another_file_left_hidden_gives_way(full: Played, target: Played, tmp_path: Path) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+
+    def cut(point: str) -> None:
+        if point == "import_payload":
+            raise Cut
+
+    target.journal.driver.hook = cut
+    with pytest.raises(Cut):
+        await take(target, path)
+    target.journal.driver.hook = None
+    receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
+    assert receipt.status == "rejected", "the id is taken"
+    await full.submit("more")
+    done = await take(target, await written(full, tmp_path / "later.jsonl"))
+    assert done.unfinished == 3
+    assert await proven(target.journal) == []
