@@ -12,7 +12,7 @@ their own entries. A cancelled `write` leaves it open too.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
@@ -28,6 +28,10 @@ Hook: TypeAlias = Callable[[str], Awaitable[None] | None]
 For tests: it may raise (the script fails there), wait, or kill the process. SQLite calls it in the
 driver's own thread and runs an awaitable on the loop meanwhile.
 """
+
+Observer: TypeAlias = Callable[[Sequence[object], float], None]
+"""Called on the loop after each commit of this process, with the transaction's notes and how long it took: the seconds
+from its request to its commit. It must not raise."""
 
 
 HOLD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
@@ -97,6 +101,7 @@ class Driver(Protocol):
     """A journal store."""
 
     hook: Hook | None
+    observer: Observer | None
 
     @property
     def dialect(self) -> Literal["sqlite", "postgres"]:

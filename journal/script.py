@@ -7,7 +7,7 @@ Raising ends the transaction and undoes all of it; returning commits it.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -47,6 +47,26 @@ class Touch:
     """
 
     keys: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What this transaction means, for whoever observes the commits of this process. Answer: `None`."""
+
+    what: object
+
+
+@dataclass(slots=True)
+class Trail:
+    """What a transaction leaves for the moment after its commit: the keys it touched, and its notes."""
+
+    touched: set[str] = field(default_factory=set)
+    notes: list[object] = field(default_factory=list)
+
+    def clear(self) -> None:
+        """It was undone."""
+        self.touched.clear()
+        self.notes.clear()
 
 
 class Head(NamedTuple):
@@ -121,7 +141,7 @@ class Liveness:
     beat_age_s: float | None = None
 
 
-Command: TypeAlias = Query | Batch | FindDead | Touch | Append
+Command: TypeAlias = Query | Batch | FindDead | Touch | Note | Append
 Script: TypeAlias = Generator[Command, Any, T]
 
 

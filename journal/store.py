@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -61,6 +62,14 @@ POLL_S = 1.0
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
+class CacheUse:
+    """How often a thread's state was at hand, and only what came after it was read, and how often it was not."""
+
+    hits: int = 0
+    misses: int = 0
+
+
 class Journal:
     """A journal on one store."""
 
@@ -68,6 +77,7 @@ class Journal:
         self.driver = driver
         self.terms = terms or Terms()
         self.deltas = Deltas(driver)
+        self.cache = CacheUse()
         self._states: OrderedDict[ThreadKey, AgentState] = OrderedDict()
 
     @classmethod
@@ -205,6 +215,8 @@ class Journal:
         if at_seq is not None:
             return await self.driver.read(lambda: load_state(key, None, at_seq))
         base = self._states.get(key)
+        self.cache.hits += base is not None
+        self.cache.misses += base is None
         state = await self.driver.read(lambda: load_state(key, base))
         if base is not None and state.as_of_seq < base.as_of_seq:
             self.forget(key)  # the journal was put back to a backup

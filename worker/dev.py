@@ -169,6 +169,8 @@ class Dev:
         } | more
         if self._settings.task_queue is not None:
             told["task_queue"] = self._settings.task_queue
+        if self._settings.metrics_port is not None:
+            told["metrics_port"] = "0"  # each needs one of its own, and its log says which
         if self._settings.config is not None:
             told["config"] = str(self._settings.config)
         env = {**os.environ, **{f"{ENV_PREFIX}{name.upper()}": value for name, value in told.items()}}

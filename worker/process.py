@@ -18,6 +18,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from turnwright.activities.models.making import find_unmakeable
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import pass_by
+from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.store import Journal
@@ -61,11 +62,14 @@ class WorkerProcess:
         self._label = label
         self._stopping = asyncio.Event()
         self._condition = Condition(settings.max_concurrent_activities)
+        self._unready = "it starts"
+        self._showing = Showing(settings.metrics_address, self._why_not_ready)
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 
     def stop(self) -> None:
         """Finish or hand over what runs, then let `run` return."""
+        self._unready = "it leaves"
         self._stopping.set()
 
     async def run(self) -> None:
@@ -75,11 +79,16 @@ class WorkerProcess:
             InvalidInput: the journal's URL names no store.
             StoreError: the journal is not there, or its tables are not those of this version.
         """
-        while not self._stopping.is_set():
-            journal = await self._until_there(self._open_journal, StoreUnavailable)
-            if journal is not None:
-                await self._work_on(journal)
+        async with self._showing:
+            while not self._stopping.is_set():
+                journal = await self._until_there(self._open_journal, StoreUnavailable)
+                if journal is not None:
+                    await self._work_on(journal)
         log.info("worker_stopped")
+
+    def _why_not_ready(self) -> str:
+        """Why this worker takes no work now; empty when it does."""
+        return self._unready or ("Temporal does not answer" if self._condition.away_since_us is not None else "")
 
     async def _work_on(self, journal: Journal) -> None:
         try:
@@ -87,6 +96,7 @@ class WorkerProcess:
         except JournalRenamed as error:
             log.warning("journal_renamed", error=str(error), then="this worker begins again, under the new id")
         finally:
+            self._showing.end()
             await journal.close()
 
     async def _appear_and_work(self, journal: Journal) -> None:
@@ -156,6 +166,7 @@ class WorkerProcess:
                 said = what
                 await self._pause(pause_s)
             finally:
+                self._unready = self._unready or "it begins again"
                 await engine.stop()
 
     async def _open_journal(self) -> Journal:
@@ -163,6 +174,7 @@ class WorkerProcess:
         if self._fault is not None:
             journal.driver.hook = self._fault.at_statement
         journal.terms = terms_of(self._settings)
+        self._showing.begin(journal)
         return journal
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
@@ -179,6 +191,8 @@ class WorkerProcess:
         )
 
     def _say_ready(self, waker: Waker) -> None:
+        if not self._stopping.is_set():
+            self._unready = ""
         log.info(
             "worker_ready",
             agents=list(self._registry.names),

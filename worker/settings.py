@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from turnwright.client.metrics.address import Address
 from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
@@ -106,6 +107,11 @@ class Settings(BaseSettings):
     jwt_role_claim: Name = Field("role", description="the claim that says caller, operator or admin")
     jwt_user_claim: Name = Field("sub", description="the claim that says the user")
 
+    metrics_host: Name = Field("127.0.0.1", description="the address that worker and gateway show their numbers on")
+    metrics_port: int | None = Field(
+        None, ge=0, le=65_535, description="its port, with /metrics, /livez and /readyz; without it, they show none"
+    )
+
     log_format: Literal["console", "json"] = Field("console", description="for people or for machines")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least to log")
 
@@ -130,6 +136,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then the environment, then the file."""
         return init_settings, env_settings, SettingsFile(settings_cls)
+
+    @property
+    def metrics_address(self) -> Address | None:
+        """Where worker and gateway show their numbers."""
+        return None if self.metrics_port is None else Address(self.metrics_host, self.metrics_port)
 
     @property
     def journal_file(self) -> Path | None:

@@ -41,6 +41,7 @@ from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import ThisMachine
+from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
@@ -62,8 +63,10 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             app.state.unopened = error  # the server says no more than that it did not start
             raise
         try:
-            async with Deliverer(desk.journal, settings.webhooks):
+            async with Deliverer(desk.journal, settings.webhooks), Showing(settings.metrics, _ready) as showing:
+                showing.begin(desk.journal)
                 yield
+                showing.end()
         finally:
             await desk.wakes.close(CLOSE_S)
             await desk.journal.close()
@@ -116,6 +119,11 @@ def _routes() -> list[BaseRoute]:
     for apart in (health.router, console.router):
         together.include_router(apart)
     return together.routes
+
+
+def _ready() -> str:
+    """It listens, which is all that the port of its numbers knows; its own `/readyz` asks the journal."""
+    return ""
 
 
 async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from turnwright.client.gateway.credentials import JwtSettings
 from turnwright.client.gateway.posting import WebhookSettings
+from turnwright.client.metrics.address import Address
 from turnwright.client.settings import ClientSettings
 
 DEFAULT_PORT = 8420
@@ -19,6 +20,7 @@ class GatewaySettings:
     nobody, where `open` is set: then every request is an administrator's, and only this machine may ask.
     `origins` are web pages' origins that may ask from a browser; none may unless it is named. `temporal_ui` is where
     Temporal's own page shows the namespace, such as http://127.0.0.1:8233/namespaces/default, for links to it.
+    `metrics`: where it shows its numbers, if anywhere.
 
     A client has `body_timeout_s` for the whole of a body, `patience_s` for the head of a request or the rest of a body
     that was refused, and `send_timeout_s` to take what is sent to it; then its connection is closed.
@@ -40,3 +42,4 @@ class GatewaySettings:
     send_timeout_s: float = 30
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     temporal_ui: str | None = None
+    metrics: Address | None = None

@@ -8,13 +8,14 @@ LISTEN work.
 import asyncio
 import json
 import random
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal, TypeVar
 
 import structlog
 
-from turnwright.journal.driver import Hook, Presence
+from turnwright.journal.driver import Hook, Observer, Presence
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.postgres import migrating
 from turnwright.journal.postgres.client import Connection, Pool
@@ -23,7 +24,7 @@ from turnwright.journal.postgres.holds import Holds, ServerHold
 from turnwright.journal.postgres.locks import topic
 from turnwright.journal.postgres.notices import Listener, Notifier
 from turnwright.journal.postgres.runner import Runner
-from turnwright.journal.script import Liveness, Script, find_dead, rows
+from turnwright.journal.script import Liveness, Script, Trail, find_dead, rows
 from turnwright.journal.watchers import Watch, Watchers
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class PostgresDriver:
 
     def __init__(self, dsn: str, *, schema: str = SCHEMA, connections_max: int = CONNECTIONS_MAX) -> None:
         self.hook: Hook | None = None
+        self.observer: Observer | None = None
         self._server = Server(dsn, schema)
         self._connections_max = connections_max
         self._pool: Pool | None = None
@@ -108,9 +110,11 @@ class PostgresDriver:
 
     async def write(self, script: Callable[[], Script[T]]) -> T:
         """Run it in one transaction, then tell who watches."""
-        touched: set[str] = set()
-        result = await self._try(WRITE, script, touched)
-        topics = {topic(key) for key in touched} or None
+        trail, began_s = Trail(), time.monotonic()
+        result = await self._try(WRITE, script, trail)
+        if self.observer is not None:
+            self.observer(trail.notes, time.monotonic() - began_s)
+        topics = {topic(key) for key in trail.touched} or None
         self._watchers.wake(topics)
         if self._notifier is not None:
             self._notifier.publish(topics)
@@ -118,7 +122,7 @@ class PostgresDriver:
 
     async def read(self, script: Callable[[], Script[T]]) -> T:
         """Run it on one snapshot."""
-        return await self._try(READ, script, set())
+        return await self._try(READ, script, Trail())
 
     def watch(self, keys: Collection[str] | None = None) -> Watch:
         """Watch for commits."""
@@ -158,21 +162,21 @@ class PostgresDriver:
                 raise StoreError(f"{self._server.place} is PostgreSQL {version}; the journal needs 14 or newer")
             return version, await connection.fetchval("SHOW synchronous_commit")
 
-    async def _try(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
+    async def _try(self, begin: str, script: Callable[[], Script[T]], trail: Trail) -> T:
         """Run it; when the server chose it as the victim of a conflict, run it again."""
         for tried in range(1, TRIES_MAX + 1):
-            touched.clear()
+            trail.clear()
             try:
-                return await self._once(begin, script, touched)
+                return await self._once(begin, script, trail)
             except StoreUnavailable as error:
                 if tried == TRIES_MAX or not isinstance(error.__cause__, RETRIED):
                     raise
             await asyncio.sleep(random.uniform(0, RETRY_S_MAX))  # noqa: S311 - jitter
         raise AssertionError
 
-    async def _once(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
+    async def _once(self, begin: str, script: Callable[[], Script[T]], trail: Trail) -> T:
         async with self._runner() as runner:
-            return await runner.transaction(begin, script, touched)
+            return await runner.transaction(begin, script, trail)
 
     @asynccontextmanager
     async def _runner(self) -> AsyncIterator[Runner]:

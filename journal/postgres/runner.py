@@ -12,7 +12,7 @@ from turnwright.journal.errors import StoreCorrupt, StoreError, StoreUnavailable
 from turnwright.journal.postgres.client import Connection
 from turnwright.journal.postgres.connection import FAILURES, SURVIVED, Server, drop
 from turnwright.journal.postgres.locks import lock_key
-from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Query, Row, Script, Touch
+from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Note, Query, Row, Script, Touch, Trail
 from turnwright.journal.statements import statement
 
 T = TypeVar("T")
@@ -28,12 +28,12 @@ class Runner:
         self._server = server
         self._point = point
 
-    async def transaction(self, begin: str, script: Callable[[], Script[T]], touched: set[str]) -> T:
+    async def transaction(self, begin: str, script: Callable[[], Script[T]], trail: Trail) -> T:
         """Run the script between `begin` and COMMIT."""
         try:
             await self._point("begin")
             await self._control(begin)
-            result = await self._run(script(), touched)
+            result = await self._run(script(), trail)
             await self._point("commit")
             if await self._control("COMMIT") != "COMMIT":  # the server answers an aborted one with ROLLBACK
                 raise StoreError(f"PostgreSQL at {self._server.place} did not commit; see the server's log")
@@ -43,18 +43,18 @@ class Runner:
         await self._point("committed")
         return result
 
-    async def _run(self, script: Script[T], touched: set[str]) -> T:
+    async def _run(self, script: Script[T], trail: Trail) -> T:
         answer: Any = None
         try:
             while True:
-                answer = await self._perform(script.send(answer), touched)
+                answer = await self._perform(script.send(answer), trail)
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
             script.close()
 
-    async def _perform(self, command: Command, touched: set[str]) -> Any:  # noqa: ANN401 - each has its own
+    async def _perform(self, command: Command, trail: Trail) -> Any:  # noqa: ANN401 - each has its own
         match command:
             case Query(name, params):
                 return await self._rows(name, params)
@@ -65,7 +65,10 @@ class Runner:
             case FindDead(presences):
                 return await self.liveness("presence", presences)
             case Touch(keys):
-                touched |= keys
+                trail.touched |= keys
+                return None
+            case Note(what):
+                trail.notes.append(what)
                 return None
             case _:
                 assert_never(command)

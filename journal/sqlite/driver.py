@@ -6,13 +6,14 @@ started it. `<journal>-locks/` is part of the journal: move it with the file, ne
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import structlog
 
-from turnwright.journal.driver import Hook, Presence
+from turnwright.journal.driver import Hook, Observer, Presence
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.script import Liveness, Script
 from turnwright.journal.sqlite.connection import check_library, open_writer, truncate_log
@@ -39,6 +40,7 @@ class SqliteDriver:
 
     def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.hook: Hook | None = None
+        self.observer: Observer | None = None
         self.path = path.absolute()  # a tool may change the directory
         self._lock_timeout_s = lock_timeout_s
         self._writer: Writer | None = None
@@ -152,7 +154,9 @@ class SqliteDriver:
         """Called by the writer: wake who watches, then answer who wrote."""
         for job in jobs:
             if job.wrote:
-                self._watchers.wake(job.touched or None)
+                self._watchers.wake(job.trail.touched or None)
+                if self.observer is not None:
+                    self.observer(job.trail.notes, time.monotonic() - job.queued_at_s)
         for job in jobs:
             if job.future.done():
                 continue

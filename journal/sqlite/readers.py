@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from turnwright.journal.script import Script
+from turnwright.journal.script import Script, Trail
 from turnwright.journal.sqlite.connection import open_reader
 from turnwright.journal.sqlite.runner import Runner
 
@@ -49,7 +49,7 @@ class Readers:
         try:
             self._point("begin")
             runner.control("BEGIN")
-            result = runner.run(script(), set())
+            result = runner.run(script(), Trail())
             self._point("commit")
             return result
         finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, assert_never
 
 from turnwright.journal.errors import StoreCorrupt
-from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Query, Row, Script, Touch
+from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Note, Query, Row, Script, Touch, Trail
 from turnwright.journal.sqlite.connection import FAILURES, translated
 from turnwright.journal.statements import statement
 
@@ -32,12 +32,12 @@ class Runner:
         self._liveness = liveness
         self._point = point
 
-    def run(self, script: Script[T], touched: set[str]) -> T:
-        """Drive the script to its end; the keys it touches are added to `touched`."""
+    def run(self, script: Script[T], trail: Trail) -> T:
+        """Drive the script to its end; what it leaves is added to `trail`."""
         answer: Any = None
         try:
             while True:
-                answer = self._perform(script.send(answer), touched)
+                answer = self._perform(script.send(answer), trail)
         except StopIteration as end:
             result: T = end.value
             return result
@@ -51,7 +51,7 @@ class Runner:
         except sqlite3.Error as error:
             raise translated(error, self._path, sql) from error
 
-    def _perform(self, command: Command, touched: set[str]) -> Any:  # noqa: ANN401 - each command has its own
+    def _perform(self, command: Command, trail: Trail) -> Any:  # noqa: ANN401 - each command has its own
         match command:
             case Query(name, params):
                 return self._rows(name, params)
@@ -63,7 +63,10 @@ class Runner:
                 self._point("find_dead")
                 return self._liveness(presences)
             case Touch(keys):
-                touched |= keys
+                trail.touched |= keys
+                return None
+            case Note(what):
+                trail.notes.append(what)
                 return None
             case _:
                 assert_never(command)

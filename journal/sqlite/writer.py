@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from turnwright.journal.errors import StoreUnavailable
-from turnwright.journal.script import Script
+from turnwright.journal.script import Script, Trail
 from turnwright.journal.sqlite.locks import WriteLock
 from turnwright.journal.sqlite.runner import Runner
 
@@ -38,7 +38,7 @@ class Job:
     script: Callable[[], Script[Any]] | None = None
     task: Callable[[Runner], Any] | None = None
     queued_at_s: float = field(default_factory=time.monotonic)
-    touched: set[str] = field(default_factory=set)
+    trail: Trail = field(default_factory=Trail)
     wrote: bool = False
     result: Any = None
     error: BaseException | None = None
@@ -186,7 +186,7 @@ class Writer:
         before = runner.connection.total_changes
         runner.control("SAVEPOINT script")
         try:
-            job.result = runner.run(job.script(), job.touched)
+            job.result = runner.run(job.script(), job.trail)
         except BaseException as error:
             job.error = error
             if not runner.connection.in_transaction:

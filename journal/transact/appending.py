@@ -15,12 +15,13 @@ from turnwright.journal.codec import Link, body_digest, chain_hash
 from turnwright.journal.control import REDUCER_VERSION, ThreadControl
 from turnwright.journal.entries import Draft, Entry
 from turnwright.journal.errors import InvalidInput, StoreUnavailable
-from turnwright.journal.ids import SessionKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import media_of
-from turnwright.journal.script import Append, EntryRow, Head, Script, Touch, append, first
+from turnwright.journal.script import Append, EntryRow, Head, Note, Script, Touch, append, first
 from turnwright.journal.transact.indexing import text_rows
 from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.rows import ThreadRow, dump, topic
+from turnwright.journal.turn_status import TurnStatus
 
 BLOB_BYTES_MIN = 64 * 1024
 SALT_BYTES = 16
@@ -38,6 +39,15 @@ class Sealed:
     added_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What was appended to a thread in one transaction, and the turns whose status that changed, as they are then."""
+
+    key: ThreadKey
+    entries: tuple[Entry, ...]
+    turns: Mapping[str, TurnStatus]
+
+
 def append_drafts(
     row: ThreadRow,
     drafts: list[Draft],
@@ -46,6 +56,7 @@ def append_drafts(
     *,
     runnable: bool,
     blobs: Mapping[str, bytes] | None = None,
+    turns: Mapping[str, TurnStatus] | None = None,
 ) -> Script[tuple[Entry, ...]]:
     """Write the drafts behind the locked head.
 
@@ -56,6 +67,7 @@ def append_drafts(
         now_us: the store's time.
         runnable: whether the thread has work then.
         blobs: bytes of media the drafts refer to, by their SHA-256.
+        turns: the turns whose status they change, as they are with that.
     """
     if not drafts:
         return ()
@@ -79,10 +91,12 @@ def append_drafts(
     if position is None:
         raise StoreUnavailable(f"the head of thread {row.key.canonical} moved under its lock; try again")
     yield Touch(frozenset({topic(row.key), topic(row.key.session_key)}))
-    return tuple(
+    stored = tuple(
         entry.stored(position + n, sealed.rows[n].prev_hash, sealed.rows[n].hash)
         for n, entry in enumerate(sealed.entries)
     )
+    yield Note(Appended(row.key, stored, turns or {}))
+    return stored
 
 
 def check_media(key: SessionKey, session_id: int, said: object, blobs: Mapping[str, bytes]) -> Script[None]:

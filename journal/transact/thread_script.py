@@ -156,7 +156,9 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
         yield from project_interactions(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         yield from note_deadline(row, control)
-        entries = yield from append_drafts(row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs)
+        entries = yield from append_drafts(
+            row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs, turns=turns
+        )
     else:
         yield from note_look(row)
     yield from note_spent(row, judged.others, control, judged.advanced.action, facts.now_us)

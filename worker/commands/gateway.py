@@ -19,6 +19,7 @@ from turnwright.worker.settings import Settings
 
 Host = Annotated[str | None, typer.Option(help="The address to listen on.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0: one that is free.")]
+MetricsPort = Annotated[int | None, typer.Option(min=0, max=65_535, help="Show /metrics on this port.")]
 Open = Annotated[bool, typer.Option("--open", help="Ask nobody who they are; on this machine only.")]
 
 
@@ -26,11 +27,20 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the command."""
 
     @app.command()
-    def gateway(*, host: Host = None, port: Port = None, is_open: Open = False, as_json: Json = False) -> None:
+    def gateway(
+        *,
+        host: Host = None,
+        port: Port = None,
+        metrics_port: MetricsPort = None,
+        is_open: Open = False,
+        as_json: Json = False,
+    ) -> None:
         """Serve the HTTP interface. SIGTERM or Ctrl-C ends it; streams are told to come back."""
         with told(Screen(as_json=as_json)):
             log_format = "json" if as_json else None
-            settings = invocation.settings(gateway_host=host, gateway_port=port, log_format=log_format)
+            settings = invocation.settings(
+                gateway_host=host, gateway_port=port, metrics_port=metrics_port, log_format=log_format
+            )
             run_gateway(settings, invocation.client_settings(), is_open=is_open)
 
 
@@ -68,6 +78,7 @@ def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) ->
             origins=origins,
             webhooks=WebhookSettings(private=settings.gateway_webhooks_private),
             temporal_ui=settings.temporal_ui,
+            metrics=settings.metrics_address,
         )
     )
     run_until_signalled(gateway, LEAVE_S + MARGIN_S)

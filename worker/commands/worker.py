@@ -17,6 +17,7 @@ from turnwright.worker.settings import Settings
 
 Agents = Annotated[str | None, typer.Option(help="The agents to run, as package.module:name of a registry.")]
 Journal = Annotated[str | None, typer.Option(help="The journal: a URL, or the path of a SQLite file.")]
+MetricsPort = Annotated[int | None, typer.Option(min=0, max=65_535, help="Show /metrics on this port.")]
 Label = Annotated[str, typer.Option(help="What people call this worker.")]
 
 
@@ -25,12 +26,22 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
 
     @app.command()
     def worker(
-        *, agents: Agents = None, journal: Journal = None, label: Label = "worker", as_json: Json = False
+        *,
+        agents: Agents = None,
+        journal: Journal = None,
+        label: Label = "worker",
+        metrics_port: MetricsPort = None,
+        as_json: Json = False,
     ) -> None:
         """Carry out turns. SIGTERM or Ctrl-C lets it finish or hand over what runs; a second Ctrl-C does not wait."""
         with told(Screen(as_json=as_json)):
             log_format = "json" if as_json else None
-            settings = invocation.settings(agents=agents, journal_url=journal_url_of(journal), log_format=log_format)
+            settings = invocation.settings(
+                agents=agents,
+                journal_url=journal_url_of(journal),
+                metrics_port=metrics_port,
+                log_format=log_format,
+            )
             run_worker(with_dev_address(settings), label)
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from turnwright.journal.script import Append, EntryRow, Head, Script, Touch, append, first, rows
+from turnwright.journal.script import Append, EntryRow, Head, Note, Script, Touch, append, first, rows
 
 
 class Place(NamedTuple):
@@ -40,6 +40,10 @@ def append_at(place: Place, expected_seq: int, count: int = 4, size: int = 100) 
 
 def touch(*keys: str) -> Script[None]:
     yield Touch(frozenset(keys))
+
+
+def note(what: object) -> Script[None]:
+    yield Note(what)
 
 
 def remember(name: str) -> Script[None]:

@@ -1,0 +1,1 @@
+"""What a process counts and times, as Prometheus asks for it."""

@@ -1,0 +1,194 @@
+"""The counters and timings of one process, fed by its own commits.
+
+    meters = Meters()
+    journal.driver.observer = meters.committed
+
+Rule: what was appended says what happened, so nothing else has to count it: each entry is counted by the process that
+committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatchmethod
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
+
+from turnwright.client.metrics.labels import OTHER, Bounded
+from turnwright.journal.durations import SECOND_US
+from turnwright.journal.entries import (
+    ContextCompacted,
+    Entry,
+    InteractionExpired,
+    InteractionRequested,
+    InteractionResolved,
+    ModelFailed,
+    ModelInterrupted,
+    ModelLate,
+    ModelResponded,
+    Payload,
+    RunClaimed,
+    ToolFinished,
+    ToolLate,
+    TurnCancelled,
+    TurnCompleted,
+    TurnFailed,
+    TurnQueued,
+    TurnStarted,
+)
+from turnwright.journal.messages import Usage
+from turnwright.journal.transact.appending import Appended
+
+AGENTS_MAX = 100
+MODELS_MAX = 50
+TOOLS_MAX = 200
+CODES_MAX = 50
+MS_PER_S = 1_000
+MICROS_PER_USD = 1_000_000
+# A commit takes a millisecond, a model a minute, a turn that waits for a person days.
+COMMIT_BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+CALL_BUCKETS_S: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+TURN_BUCKETS_S: Final = (0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400)
+
+
+class Meters:
+    """All that this process counts; `registry` is what is shown."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self.registry)
+        self._agent, self._model = Bounded(AGENTS_MAX), Bounded(MODELS_MAX)
+        self._tool, self._code = Bounded(TOOLS_MAX), Bounded(CODES_MAX)
+        self._commits = self._histogram("commit_seconds", "From a write's request to its commit", COMMIT_BUCKETS_S)
+        self._entries = self._counter("entries", "Entries appended", "type")
+        self._queued = self._counter("turns_queued", "Turns accepted", "agent")
+        self._ended = self._counter(
+            "turns_ended", "Turns that ended; `code`: why they failed", "agent", "phase", "code"
+        )
+        self._waited = self._histogram("turn_queue_seconds", "From accepted to begun", TURN_BUCKETS_S, "agent")
+        self._turns = self._histogram("turn_seconds", "From begun to ended", TURN_BUCKETS_S, "agent", "phase")
+        self._runs = self._counter("runs", "Runs that claimed a turn: its start, and each going on", "agent")
+        self._models = self._histogram("model_seconds", "Answered model calls", CALL_BUCKETS_S, "model")
+        self._failures = self._counter("model_failures", "Attempts of model calls that failed", "failure")
+        self._interrupted = self._counter("model_interruptions", "Attempts that were stopped or lost", "reason")
+        self._tokens = self._counter("model_tokens", "Tokens used; cached ones are part of the input", "model", "kind")
+        self._cost = self._counter("model_cost_usd", "What model calls cost, where it is known", "model")
+        self._tools = self._histogram("tool_seconds", "Ended tool calls", CALL_BUCKETS_S, "tool", "outcome")
+        self._compactions = self._counter("compactions", "Times that the oldest messages gave way to a summary")
+        self._late = self._counter("late_results", "Results that came after their operation was closed", "kind")
+        self._unknown = self._counter("unknown_effects", "Calls whose effect nobody knows", "tool")
+        self._asked = self._counter("questions_asked", "Questions to people and outside systems", "kind")
+        self._settled = self._counter("questions_settled", "Their ends", "how")
+
+    def committed(self, notes: Sequence[object], seconds: float) -> None:
+        """An observer of a driver's commits."""
+        self._commits.observe(seconds)
+        for note in notes:
+            if isinstance(note, Appended):
+                for entry in note.entries:
+                    self._entries.labels(entry.type).inc()
+                    self._count(entry.payload, note, entry)
+
+    @singledispatchmethod
+    def _count(self, payload: Payload, at: Appended, entry: Entry) -> None:
+        """What has no meter of its own is only an entry."""
+
+    @_count.register
+    def _(self, _: TurnQueued, at: Appended, __: Entry) -> None:
+        self._queued.labels(self._agent(at.key.agent)).inc()
+
+    @_count.register
+    def _(self, _: TurnStarted, at: Appended, entry: Entry) -> None:
+        turn = at.turns.get(entry.turn_id or "")
+        if turn is not None:
+            self._waited.labels(self._agent(at.key.agent)).observe(_seconds(turn.queued_at_us, entry.at_us))
+
+    @_count.register(TurnCompleted)
+    @_count.register(TurnCancelled)
+    def _(self, _: Payload, at: Appended, entry: Entry) -> None:
+        self._count_end(at, entry, "")
+
+    @_count.register
+    def _(self, payload: TurnFailed, at: Appended, entry: Entry) -> None:
+        self._count_end(at, entry, self._code(payload.code))
+
+    @_count.register
+    def _(self, _: RunClaimed, at: Appended, __: Entry) -> None:
+        self._runs.labels(self._agent(at.key.agent)).inc()
+
+    @_count.register
+    def _(self, payload: ModelResponded, _: Appended, __: Entry) -> None:
+        model = self._model(payload.model)
+        self._models.labels(model).observe(payload.duration_ms / MS_PER_S)
+        self._count_usage(model, payload.usage)
+
+    @_count.register
+    def _(self, payload: ModelFailed, _: Appended, __: Entry) -> None:
+        self._failures.labels(payload.failure).inc()
+        self._count_usage(OTHER, payload.usage)
+
+    @_count.register
+    def _(self, payload: ModelInterrupted, _: Appended, __: Entry) -> None:
+        self._interrupted.labels(payload.reason).inc()
+        self._count_usage(OTHER, payload.usage)
+
+    @_count.register
+    def _(self, payload: ModelLate, _: Appended, __: Entry) -> None:
+        self._late.labels("model").inc()
+        self._count_usage(OTHER, payload.usage)
+
+    @_count.register
+    def _(self, payload: ContextCompacted, _: Appended, __: Entry) -> None:
+        self._compactions.inc()
+        self._count_usage(OTHER, payload.usage)
+
+    @_count.register
+    def _(self, payload: ToolFinished, _: Appended, __: Entry) -> None:
+        tool = self._tool(payload.name)
+        self._tools.labels(tool, payload.outcome).observe(payload.duration_ms / MS_PER_S)
+        if payload.effect_unknown or payload.outcome == "unknown":
+            self._unknown.labels(tool).inc()
+
+    @_count.register
+    def _(self, _: ToolLate, __: Appended, ___: Entry) -> None:
+        self._late.labels("tool").inc()
+
+    @_count.register
+    def _(self, payload: InteractionRequested, _: Appended, __: Entry) -> None:
+        self._asked.labels(payload.kind).inc()
+
+    @_count.register
+    def _(self, payload: InteractionResolved, _: Appended, __: Entry) -> None:
+        self._settled.labels("cancelled" if payload.resolution == "cancelled" else "answered").inc()
+
+    @_count.register
+    def _(self, _: InteractionExpired, __: Appended, ___: Entry) -> None:
+        self._settled.labels("expired").inc()
+
+    def _count_end(self, at: Appended, entry: Entry, code: str) -> None:
+        agent, phase = self._agent(at.key.agent), entry.type.removeprefix("turn.")
+        self._ended.labels(agent, phase, code).inc()
+        turn = at.turns.get(entry.turn_id or "")
+        if turn is not None and turn.started_at_us is not None:
+            self._turns.labels(agent, phase).observe(_seconds(turn.started_at_us, entry.at_us))
+
+    def _count_usage(self, model: str, usage: Usage) -> None:
+        for kind in ("input", "output", "cache_read", "cache_write"):
+            tokens = getattr(usage, f"{kind}_tokens")
+            if tokens:
+                self._tokens.labels(model, kind).inc(tokens)
+        if usage.cost_microusd:
+            self._cost.labels(model).inc(usage.cost_microusd / MICROS_PER_USD)
+
+    def _counter(self, name: str, what: str, *labels: str) -> Counter:
+        return Counter(f"turnwright_{name}", what, labels, registry=self.registry)
+
+    def _histogram(self, name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        return Histogram(f"turnwright_{name}", what, labels, registry=self.registry, buckets=buckets)
+
+
+def _seconds(since_us: int, until_us: int) -> float:
+    """Never negative: a turn may be begun under a clock that was set back."""
+    return max(0, until_us - since_us) / SECOND_US

@@ -1,0 +1,109 @@
+"""The page that Prometheus reads: what this process counted, and what the journal holds now.
+
+Rule: the journal is asked at most once in a while however many ask, and a journal that is away takes only its own
+numbers from the page: what the process counted is told all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, get_args
+
+import structlog
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+
+from turnwright.client.metrics.meters import Meters
+from turnwright.journal.entries.operation import InteractionKind
+from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.store import Journal
+from turnwright.journal.transact.statistics import LiveNumber, live_numbers
+
+SAMPLE_AGE_S_MAX = 10.0
+SAMPLE_S_MAX = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class Page:
+    """The page of one process; `journal` may come later, go, and be another one."""
+
+    def __init__(self, meters: Meters) -> None:
+        self.journal: Journal | None = None
+        self._meters = meters
+        self._sample = Sample()
+        self._sampling = asyncio.Lock()
+        meters.registry.register(self._sample)
+
+    async def text(self) -> bytes:
+        """It, in Prometheus's text format."""
+        async with self._sampling:
+            if time.monotonic() - self._sample.taken_s > SAMPLE_AGE_S_MAX:
+                await self._take()
+        return generate_latest(self._meters.registry)
+
+    async def _take(self) -> None:
+        journal, self._sample.taken_s = self.journal, time.monotonic()
+        self._sample.numbers = None
+        if journal is None:
+            return
+        self._sample.hits, self._sample.misses = journal.cache.hits, journal.cache.misses
+        try:
+            async with asyncio.timeout(SAMPLE_S_MAX):
+                self._sample.numbers = await journal.driver.read(live_numbers)
+        except (TurnwrightError, TimeoutError) as error:
+            log.debug("metrics_without_journal", error=str(error))
+
+
+class Sample:
+    """What was found in the journal a moment ago; `numbers` None: it did not answer."""
+
+    def __init__(self) -> None:
+        self.taken_s = -SAMPLE_AGE_S_MAX
+        self.numbers: list[LiveNumber] | None = None
+        self.hits = self.misses = 0
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, as a collector of Prometheus gives them."""
+        yield GaugeMetricFamily("turnwright_journal_up", "Whether the journal answers", value=self.numbers is not None)
+        reads = CounterMetricFamily("turnwright_state_reads", "States read, by where from", labels=["from"])
+        reads.add_metric(["cache"], self.hits)
+        reads.add_metric(["journal"], self.misses)
+        yield reads
+        for gauge in _GAUGES if self.numbers is not None else ():
+            yield from gauge.families([number for number in self.numbers or () if number.what == gauge.what])
+
+
+@dataclass(frozen=True, slots=True)
+class _Gauge:
+    """How many there are, and for how long the oldest one; by kind, where there are `kinds`: none is left out."""
+
+    what: str
+    name: str
+    meaning: str
+    kinds: tuple[str, ...] = ("",)
+
+    def families(self, numbers: list[LiveNumber]) -> Iterator[Metric]:
+        """As they are now."""
+        labels = ["kind"] if self.kinds != ("",) else []
+        counts = GaugeMetricFamily(f"turnwright_{self.name}", self.meaning, labels=labels)
+        ages = GaugeMetricFamily(f"turnwright_{self.name}_oldest_seconds", f"{self.meaning}: the oldest", labels=labels)
+        known = {number.kind: number for number in numbers}
+        for kind in self.kinds:
+            number = known.get(kind)
+            values = [kind] if labels else []
+            counts.add_metric(values, 0 if number is None else number.count)
+            ages.add_metric(values, 0 if number is None else number.oldest_s)
+        yield counts
+        yield ages
+
+
+_GAUGES: Final = (
+    _Gauge("turns", "turns", "Turns that have not ended", ("queued", "running", "waiting", "cancelling")),
+    _Gauge("paused", "turns_paused", "Turns of these that are paused themselves"),
+    _Gauge("questions", "questions_open", "Open questions to people and outside systems", get_args(InteractionKind)),
+    _Gauge("due", "threads_due", "Threads with work that are due to be looked at by a sweeper"),
+)

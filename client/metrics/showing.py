@@ -1,0 +1,65 @@
+"""What a process shows of itself, where it was given a port for that; else nothing is counted and nothing loaded.
+
+async with Showing(address, ready) as showing:
+showing.begin(journal)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from turnwright.client.metrics.address import Address
+from turnwright.journal.store import Journal
+
+if TYPE_CHECKING:
+    from turnwright.client.metrics.listener import Listener
+    from turnwright.client.metrics.meters import Meters
+    from turnwright.client.metrics.page import Page
+
+
+class Showing:
+    """A context manager around a process's work.
+
+    Args:
+        address: where to listen; None: nowhere.
+        ready: why the process cannot do its work now; empty: it can.
+    """
+
+    def __init__(self, address: Address | None, ready: Callable[[], str]) -> None:
+        self._meters: Meters | None = None
+        self._page: Page | None = None
+        self._listener: Listener | None = None
+        if address is None:
+            return
+        from turnwright.client.metrics.listener import Listener  # noqa: PLC0415 - only who shows needs a server
+        from turnwright.client.metrics.meters import Meters  # noqa: PLC0415
+        from turnwright.client.metrics.page import Page  # noqa: PLC0415
+
+        self._meters = Meters()
+        self._page = Page(self._meters)
+        self._listener = Listener(self._page, ready, address.host, address.port)
+
+    def begin(self, journal: Journal) -> None:
+        """Count this journal's commits from now on, and show its numbers."""
+        if self._meters is not None and self._page is not None:
+            journal.driver.observer = self._meters.committed
+            self._page.journal = journal
+
+    def end(self) -> None:
+        """The journal is about to be closed."""
+        if self._page is not None:
+            self._page.journal = None
+
+    async def __aenter__(self) -> Self:
+        """Listen. Raises `InvalidInput` if the address cannot be listened on."""
+        if self._listener is not None:
+            await self._listener.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._listener is not None:
+            await self._listener.stop()

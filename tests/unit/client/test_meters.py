@@ -1,0 +1,103 @@
+"""What is counted of what was committed."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnwright.client.metrics.labels import Bounded
+from turnwright.client.metrics.meters import Meters
+from turnwright.journal.entries import (
+    Draft,
+    InteractionExpired,
+    InteractionRequested,
+    InteractionResolved,
+    ModelFailed,
+    ModelInterrupted,
+    ModelLate,
+    ModelResponded,
+    Payload,
+    ToolFinished,
+    ToolLate,
+    TurnCancelled,
+    TurnFailed,
+    TurnStarted,
+)
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Usage
+from turnwright.journal.transact.appending import Appended
+from turnwright.journal.turn_status import TurnStatus
+
+AT_US = 10_000_000
+TURN = TurnStatus(turn_id="t", request_id="r", queued_at_us=3_000_000, started_at_us=8_000_000)
+USED = Usage(input_tokens=7, output_tokens=5, cost_microusd=2_000_000)
+
+
+def counted(*payloads: Payload) -> Meters:
+    """Meters that have seen these, committed together."""
+    meters, key = Meters(), ThreadKey("acme", None, "bot", "s")
+    entries = tuple(Draft(f"e{n}", payload, turn_id="t").at(n, AT_US) for n, payload in enumerate(payloads, start=1))
+    meters.committed([Appended(key, entries, {"t": TURN}), "of no interest"], 0.25)
+    return meters
+
+
+@pytest.mark.parametrize(
+    ("payload", "name", "labels", "value"),
+    [
+        (TurnStarted(revision=2, queued_seq=1, session_seq=0), "turn_queue_seconds_sum", {"agent": "bot"}, 7),
+        (TurnCancelled(revision=2), "turn_seconds_sum", {"agent": "bot", "phase": "cancelled"}, 2),
+        (
+            TurnFailed(code="max_steps", message="too many", revision=2),
+            "turns_ended_total", {"agent": "bot", "phase": "failed", "code": "max_steps"}, 1,
+        ),
+        (
+            ModelResponded(ordinal=1, blocks=(), usage=USED, model="m", duration_ms=1_500),
+            "model_seconds_sum", {"model": "m"}, 1.5,
+        ),
+        (
+            ModelResponded(ordinal=1, blocks=(), usage=USED, model="m"),
+            "model_tokens_total", {"model": "m", "kind": "output"}, 5,
+        ),
+        (ModelResponded(ordinal=1, blocks=(), usage=USED, model="m"), "model_cost_usd_total", {"model": "m"}, 2),
+        (ModelFailed(ordinal=1, failure="cut", message="gone"), "model_failures_total", {"failure": "cut"}, 1),
+        (ModelInterrupted(ordinal=1, reason="lost"), "model_interruptions_total", {"reason": "lost"}, 1),
+        (
+            ModelLate(ordinal=1, what="responded", usage=USED),
+            "model_tokens_total", {"model": "other", "kind": "input"}, 7,
+        ),
+        (ModelLate(ordinal=1, what="responded"), "late_results_total", {"kind": "model"}, 1),
+        (ToolLate(call_id="c", name="add", ordinal=1, outcome="success"), "late_results_total", {"kind": "tool"}, 1),
+        (
+            ToolFinished(call_id="c", name="add", ordinal=1, outcome="lost", duration_ms=500),
+            "tool_seconds_sum", {"tool": "add", "outcome": "lost"}, 0.5,
+        ),
+        (
+            ToolFinished(call_id="c", name="pay", ordinal=1, outcome="interrupted", effect_unknown=True),
+            "unknown_effects_total", {"tool": "pay"}, 1,
+        ),
+        (InteractionRequested(interaction_id="i", kind="form"), "questions_asked_total", {"kind": "form"}, 1),
+        (
+            InteractionResolved(interaction_id="i", resolution="approved"),
+            "questions_settled_total", {"how": "answered"}, 1,
+        ),
+        (
+            InteractionResolved(interaction_id="i", resolution="cancelled"),
+            "questions_settled_total", {"how": "cancelled"}, 1,
+        ),
+        (
+            InteractionExpired(interaction_id="i", resolution="expired"),
+            "questions_settled_total", {"how": "expired"}, 1,
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_committed_is_counted_once(payload: Payload, name: str, labels: dict[str, str], value: float) -> None:
+    registry = counted(payload).registry
+    assert registry.get_sample_value(f"turnwright_{name}", labels) == value
+    assert registry.get_sample_value("turnwright_entries_total", {"type": payload.TYPE}) == 1
+    assert registry.get_sample_value("turnwright_commit_seconds_sum") == 0.25
+
+
+def test_a_label_has_a_bounded_number_of_values_and_those_that_came_first_stay_themselves() -> None:
+    label = Bounded(2)
+    assert [label(value) for value in ("a", "b", "c", "a", "", "d", "b")] == [
+        "a", "b", "other", "a", "other", "other", "b",
+    ]  # fmt: skip
