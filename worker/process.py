@@ -32,6 +32,7 @@ from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
+from turnwright.worker.shown import shown_at
 from turnwright.worker.temporal_client import connect
 from turnwright.worker.terms import terms_of
 from turnwright.workflows.engine import TemporalUnreachable
@@ -63,7 +64,7 @@ class WorkerProcess:
         self._stopping = asyncio.Event()
         self._condition = Condition(settings.max_concurrent_activities)
         self._unready = "it starts"
-        self._showing = Showing(settings.metrics_address, self._why_not_ready)
+        self._showing = Showing(shown_at(settings), self._why_not_ready)
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 

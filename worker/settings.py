@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from turnwright.client.metrics.address import Address
 from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
@@ -136,11 +135,6 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then the environment, then the file."""
         return init_settings, env_settings, SettingsFile(settings_cls)
-
-    @property
-    def metrics_address(self) -> Address | None:
-        """Where worker and gateway show their numbers."""
-        return None if self.metrics_port is None else Address(self.metrics_host, self.metrics_port)
 
     @property
     def journal_file(self) -> Path | None:

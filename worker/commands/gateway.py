@@ -16,6 +16,7 @@ from turnwright.worker.invocation import Invocation
 from turnwright.worker.leaving import MARGIN_S, leave_when_asked, run_until_signalled
 from turnwright.worker.logs import configure_logs
 from turnwright.worker.settings import Settings
+from turnwright.worker.shown import shown_at
 
 Host = Annotated[str | None, typer.Option(help="The address to listen on.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0: one that is free.")]
@@ -78,7 +79,7 @@ def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) ->
             origins=origins,
             webhooks=WebhookSettings(private=settings.gateway_webhooks_private),
             temporal_ui=settings.temporal_ui,
-            metrics=settings.metrics_address,
+            metrics=shown_at(settings),
         )
     )
     run_until_signalled(gateway, LEAVE_S + MARGIN_S)
