@@ -9,6 +9,7 @@ from turnwright.activities.agent_tools import (
     activate_tools,
     agent_tools,
     ask_user,
+    memory_write,
     plan_enter,
     plan_exit,
     plan_write,
@@ -18,6 +19,7 @@ from turnwright.activities.agent_tools import (
     todo_write,
 )
 from turnwright.activities.check import Check, CheckHook
+from turnwright.activities.memory import MemorySource, RequestContext
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled, ReconcileHook
 from turnwright.activities.registry import Registry, load_registry
@@ -39,11 +41,13 @@ __all__ = [
     "Effect",
     "External",
     "Limits",
+    "MemorySource",
     "Permissions",
     "Question",
     "ReconcileHook",
     "Reconciled",
     "Registry",
+    "RequestContext",
     "Tool",
     "ToolContext",
     "ToolError",
@@ -52,6 +56,7 @@ __all__ = [
     "agent_tools",
     "ask_user",
     "load_registry",
+    "memory_write",
     "plan_enter",
     "plan_exit",
     "plan_write",

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from turnwright.activities.agent_tools.results import read_result
+from turnwright.activities.memory import MemorySource
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import AgentDefinition, ApprovalTerms, ContextPolicy, Limits
@@ -31,7 +32,8 @@ class Agent:
     `model` is a name of pydantic-ai's (`openai:…`, `anthropic:…`), `scripted:…`, or, with `base_url`, what
     an OpenAI-compatible server calls its model. `model_settings` go to the model as they are. `permissions` say
     which calls run unasked (by default those that only read), `approvals` how long a person has to answer, `context`
-    what gives way when a conversation is too long; an agent with a window can read back what was set aside.
+    what gives way when a conversation is too long; an agent with a window can read back what was set aside. `memory` is
+    asked before each model call what the model is to remember, beside the thread's own memory document.
 
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
@@ -47,6 +49,7 @@ class Agent:
     permissions: Permissions = field(default_factory=Permissions)
     approvals: ApprovalTerms = field(default_factory=ApprovalTerms)
     context: ContextPolicy = field(default_factory=ContextPolicy)
+    memory: MemorySource | None = None
     _definition: AgentDefinition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +59,8 @@ class Agent:
             raise InvalidInput(f"agent {self.name}: model must be a name such as 'openai:gpt-5', got {self.model!r}")
         if not isinstance(self.permissions, Permissions):
             raise InvalidInput(f"agent {self.name}: permissions must be Permissions(...), got {self.permissions!r}")
+        if self.memory is not None and not callable(self.memory):
+            raise InvalidInput(f"agent {self.name}: memory must be a function of a RequestContext, got {self.memory!r}")
         object.__setattr__(self, "tools", _checked_tools(self.name, self._with_read_result()))
         object.__setattr__(self, "_definition", self._defined())
 
@@ -87,6 +92,7 @@ class Agent:
                 permissions=self.permissions.state,
                 approvals=self.approvals,
                 context=self.context,
+                recalls=self.memory is not None,
             )
         except ValidationError as error:
             wrong = error.errors(include_url=False)[0]

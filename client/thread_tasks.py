@@ -19,7 +19,9 @@ from turnwright.journal.state_ops import (
     DecideObjective,
     DecideRequirement,
     StateOp,
+    WriteMemory,
 )
+from turnwright.journal.state_parts import MemoryState
 
 _VERDICTS = ("confirmed", "rejected")
 
@@ -50,6 +52,15 @@ class ThreadTasks(ThreadHandle):
         """Record what an explicit check found about a requirement; `subject` is what was checked, such as a commit."""
         op = AddVerification(requirement=requirement_id, passed=passed, summary=summary, subject=subject)
         return await self._change(op, how)
+
+    async def memory(self) -> MemoryState:
+        """The memory document, which is part of every request of the thread. Raises `NotFound`."""
+        await self.status()
+        return (await self._access.backend.state(self.key, None)).memory
+
+    async def write_memory(self, document: str, *, expected_revision: int | None = None, **how: Unpack[How]) -> Receipt:
+        """Replace the memory document; with `expected_revision` only if nothing changed since."""
+        return await self._change(WriteMemory(document=document, expected_revision=expected_revision), how)
 
     async def deactivate_groups(self, *groups: str, **how: Unpack[How]) -> Receipt:
         """Offer these groups of tools to the model no longer."""

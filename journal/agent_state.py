@@ -10,7 +10,7 @@ from pydantic import Field
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen, Message, Usage
-from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
+from turnwright.journal.state_parts import MemoryState, PermissionState, PlanState, TaskState
 
 STATE_REDUCER_VERSION = 2
 
@@ -74,6 +74,7 @@ class AgentState(Frozen):
     inbox: tuple[PendingInput, ...] = ()
     permissions: PermissionState = PermissionState()
     plan: PlanState = PlanState()
+    memory: MemoryState = MemoryState()
     tasks: TaskState = TaskState()
     tools: tuple[str, ...] = ()
     usage: UsageState = UsageState()

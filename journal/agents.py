@@ -74,7 +74,7 @@ class ToolSpec(Frozen):
 
 
 class AgentDefinition(Frozen):
-    """Everything a thread pins when it is opened."""
+    """Everything a thread pins when it is opened; `recalls`: a source of memory, whose code is a worker's."""
 
     name: str
     model: str
@@ -86,6 +86,7 @@ class AgentDefinition(Frozen):
     permissions: PermissionState = PermissionState()
     approvals: ApprovalTerms = ApprovalTerms()
     context: ContextPolicy = ContextPolicy()
+    recalls: bool = False
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, if the agent has it."""

@@ -13,14 +13,20 @@ from turnwright.journal.agent_state import AgentState
 from turnwright.journal.state_parts import PlanState, Requirement, TaskState, Todo
 
 HEADING: Final = "State of your work, written by the system and not by the user:"
+MEMORY_HEADING: Final = "What is remembered on this thread"
+RECALLED_HEADING: Final = "What the application remembers:"
 TEXT_CHARACTERS_MAX: Final = 1_000
 VERIFICATIONS_SHOWN_MAX: Final = 20
 _STATES: Final = {"pending": " ", "in_progress": ">", "completed": "x"}
 
 
-def briefing(state: AgentState) -> str:
-    """The text a request ends with; empty when there is nothing to say."""
+def briefing(state: AgentState, recalled: str = "") -> str:
+    """The text a request ends with; empty when there is nothing to say.
+
+    `recalled` is what the agent's own source of memory says for this request; it is kept nowhere.
+    """
     sections = [
+        *_memory(state, recalled),
         *_plan(state.plan),
         *_objective(state.tasks),
         *_requirements(state.tasks.requirements),
@@ -29,6 +35,15 @@ def briefing(state: AgentState) -> str:
         *_groups(state),
     ]
     return "\n\n".join([HEADING, *sections]) if sections else ""
+
+
+def _memory(state: AgentState, recalled: str) -> Iterator[str]:
+    """What was written before, by the agent or people, for every request; none of it is what the user says now."""
+    memory = state.memory
+    if memory.document:
+        yield f"{MEMORY_HEADING} (revision {memory.revision}):\n{memory.document}"
+    if recalled:
+        yield f"{RECALLED_HEADING}\n{recalled}"
 
 
 def _plan(plan: PlanState) -> Iterator[str]:

@@ -20,6 +20,7 @@ from turnwright.journal.entries import (
     InputDiscarded,
     InputInjected,
     InputSteered,
+    MemoryChanged,
     ModelFailed,
     ModelInterrupted,
     ModelLate,
@@ -199,7 +200,7 @@ def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
     return {name: getattr(validated, name) for name in values}
 
 
-_IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "tasks", "tools"})
+_IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "memory", "tasks", "tools"})
 
 _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ThreadOpened: lambda _, __, p: {"agent": p.agent, "permissions": p.agent.permissions},
@@ -228,6 +229,7 @@ _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
     TasksChanged: lambda _, __, p: {"tasks": p.tasks},
     PlanChanged: lambda _, __, p: {"plan": p.plan},
+    MemoryChanged: lambda _, __, p: {"memory": p.memory},
     ToolsChanged: lambda _, __, p: {"tools": p.groups},
     StateUpdated: _updated,
 }

@@ -40,6 +40,13 @@ class PlanState(Frozen):
     document: str = ""
 
 
+class MemoryState(Frozen):
+    """What the agent is to know in every request of its thread. Each change raises `revision` by one."""
+
+    revision: int = 0
+    document: str = ""
+
+
 class Todo(Frozen):
     """One piece of work the agent keeps track of."""
 

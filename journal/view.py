@@ -27,14 +27,14 @@ SURROUNDINGS = "surroundings"
 BRIEFING = "briefing"
 
 
-def request_messages(state: AgentState, without: Collection[str] = ()) -> tuple[Message, ...]:
+def request_messages(state: AgentState, without: Collection[str] = (), *, recalled: str = "") -> tuple[Message, ...]:
     """The messages of the next request: the summary of what was compacted, the paired context, the briefing.
 
     What an input's surroundings were when it came is shown beside it while it is the newest. Media that a provider has
     refused, and those that `without` names, are words.
     """
     summary = () if not state.summary else (_summary(state.summary),)
-    briefed = briefing(state)
+    briefed = briefing(state, recalled)
     context = without_media(_with_surroundings(state.context), {*state.refused_media, *without})
     return summary + paired(context) + ((_briefing(briefed),) if briefed else ())
 

@@ -1,4 +1,4 @@
-"""Tools an agent uses on itself: todos, a plan, questions to the user, requirements, groups of tools, results
+"""Tools an agent uses on itself: todos, a plan, questions to the user, requirements, groups of tools, memory, results
 that were set aside.
 
 Rule: they touch nothing but the thread's own state, in one transaction with their result. So repeating them
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal, TypeAlias
 
 from turnwright.activities.agent_tools.groups import activate_tools
+from turnwright.activities.agent_tools.memories import memory_write
 from turnwright.activities.agent_tools.plans import plan_enter, plan_exit, plan_write
 from turnwright.activities.agent_tools.questions import ask_user
 from turnwright.activities.agent_tools.requirements import propose_objective, propose_requirement
@@ -21,6 +22,7 @@ __all__ = [
     "activate_tools",
     "agent_tools",
     "ask_user",
+    "memory_write",
     "plan_enter",
     "plan_exit",
     "plan_write",
@@ -30,7 +32,7 @@ __all__ = [
     "todo_write",
 ]
 
-Purpose: TypeAlias = Literal["todos", "plan", "questions", "requirements", "groups", "results"]
+Purpose: TypeAlias = Literal["todos", "plan", "questions", "requirements", "groups", "results", "memory"]
 _TOOLS: Final[dict[Purpose, tuple[Tool[..., Any], ...]]] = {
     "todos": (todo_write,),
     "plan": (plan_enter, plan_write, plan_exit),
@@ -38,6 +40,7 @@ _TOOLS: Final[dict[Purpose, tuple[Tool[..., Any], ...]]] = {
     "requirements": (propose_objective, propose_requirement),
     "groups": (activate_tools,),
     "results": (read_result,),
+    "memory": (memory_write,),
 }
 
 

@@ -17,6 +17,7 @@ from turnwright.activities.models.port import ModelFailure, ModelResponse, Parti
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
 from turnwright.activities.runtime.drafting import Draft
+from turnwright.activities.runtime.recalling import knows_memory, recall
 from turnwright.activities.runtime.request import request_of
 from turnwright.activities.runtime.reserve import expected_use
 from turnwright.activities.runtime.room import Room, make_room
@@ -64,7 +65,7 @@ async def model_step(attempt: Attempt) -> Next:
     definition = state.agent
     if definition is None:
         raise StoreCorrupt("a step is to run and no agent is pinned", attempt.key.canonical)
-    if not knows_checks(attempt, definition):
+    if not knows_checks(attempt, definition) or not knows_memory(attempt, definition):
         raise attempt.agent_unknown()
     outcome = await attempt.commit(
         RequestModel(
@@ -105,13 +106,13 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
-    before = await attempt.state()
+    before, recalled = await attempt.state(), await recall(attempt)
     too_long = "context_length" in call.failed
-    state = await make_room(attempt, call.ordinal, before, call.room, refused=too_long)
+    state = await make_room(attempt, call.ordinal, before, call.room, recalled=recalled, refused=too_long)
     call.state, call.offered = state, offered_tools(state)
     if "invalid" in call.failed or (too_long and state.context == before.context):
         call.left_out = suspects(state)
-    request = await request_of(attempt, definition, call.ordinal, state, call.left_out)
+    request = await request_of(attempt, definition, call.ordinal, state, recalled, call.left_out)
     return await attempt.parts.models.respond(request, call.partial)
 
 

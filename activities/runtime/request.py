@@ -15,13 +15,18 @@ from turnwright.journal.view import offered_tools, request_messages
 
 
 async def request_of(
-    attempt: Attempt, definition: AgentDefinition, ordinal: int, state: AgentState, left_out: Collection[str] = ()
+    attempt: Attempt,
+    definition: AgentDefinition,
+    ordinal: int,
+    state: AgentState,
+    recalled: str,
+    left_out: Collection[str] = (),
 ) -> ModelRequest:
-    """The request; media that `left_out` names are words in it."""
+    """The request, with what was `recalled` for it; media that `left_out` names are words in it."""
     return ModelRequest(
         model=definition.model,
         instructions=definition.instructions,
-        messages=request_messages(state, left_out),
+        messages=request_messages(state, left_out, recalled=recalled),
         tools=offered_tools(state),
         settings=definition.model_settings,
         base_url=definition.base_url,

@@ -45,23 +45,29 @@ class _Making:
     definition: AgentDefinition
     policy: ContextPolicy
     state: AgentState
+    recalled: str
     room: Room
 
 
-async def make_room(attempt: Attempt, ordinal: int, state: AgentState, room: Room, *, refused: bool) -> AgentState:
-    """The state, after what had to give way has; `refused`: the provider has said that the request is too long."""
+async def make_room(
+    attempt: Attempt, ordinal: int, state: AgentState, room: Room, *, recalled: str, refused: bool
+) -> AgentState:
+    """The state, after what had to give way has.
+
+    `recalled` is what the request holds of the agent's memory; `refused`: the provider has said that it is too long.
+    """
     definition = state.agent
     if definition is None:
         return state
     asked = bool(state.compaction.requested_seq)
     policy = _policy(definition.context, state, shorter=refused or asked)
-    making = _Making(attempt, ordinal, definition, policy, state, room)
+    making = _Making(attempt, ordinal, definition, policy, state, recalled, room)
     if not (refused or asked):
-        if not too_long(state, policy):
+        if not too_long(state, policy, recalled):
             return state
-        found = candidate(state, policy, summarise=not held_back(state, policy))
+        found = candidate(state, policy, recalled, summarise=not held_back(state, policy))
     else:
-        found = candidate(state, policy)
+        found = candidate(state, policy, recalled)
     if found is not None:
         return await _give_way(making, found)
     return await _commit(making, failed=NOTHING_GIVES_WAY) if asked else state
@@ -84,7 +90,7 @@ async def _give_way(making: _Making, found: Candidate) -> AgentState:
         return await _commit(making, found, failed=f"no summary was to be had: {failure}")
     would_be = after(making.state, found.offloads, compacted)
     try:
-        request = await request_of(making.attempt, making.definition, making.ordinal, would_be)
+        request = await request_of(making.attempt, making.definition, making.ordinal, would_be, making.recalled)
         await making.attempt.parts.models.check(request)
     except ModelFailure as failure:
         return await _commit(making, failed=f"the shorter request could not be sent: {failure}")

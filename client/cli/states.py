@@ -6,7 +6,7 @@ from turnwright.client.cli import telling
 from turnwright.client.cli.permissions import permission_words
 from turnwright.client.cli.screen import Screen
 from turnwright.journal.agent_state import AgentState, Compaction
-from turnwright.journal.state_parts import TaskState
+from turnwright.journal.state_parts import MemoryState, TaskState
 
 
 def show_state(state: AgentState, screen: Screen) -> None:
@@ -20,6 +20,7 @@ def show_state(state: AgentState, screen: Screen) -> None:
         ("permissions", permission_words(state.permissions)),
         ("tool groups", ", ".join(state.tools)),
         ("plan", f"active: {plan}" if state.plan.active else plan),
+        ("memory", _memory(state.memory)),
         *_task_facts(state.tasks),
         ("summary", state.summary),
         ("compaction", _compaction(state.compaction)),
@@ -35,6 +36,10 @@ def _compaction(compaction: Compaction) -> str:
     if compaction.requested_seq:
         return f"asked for in entry {compaction.requested_seq}, with the next model call"
     return f"the last try brought nothing: {compaction.reason}" if compaction.failures else ""
+
+
+def _memory(memory: MemoryState) -> str:
+    return f"revision {memory.revision}: {telling.short(memory.document)}" if memory.revision else ""
 
 
 def _task_facts(tasks: TaskState) -> list[tuple[str, str]]:

@@ -47,6 +47,7 @@ const MARKS = {
   "context.offloaded": () => ({ tone: "plain", text: "A large result was put aside" }),
   "permissions.changed": (p) => ({ tone: "plain", text: `Permissions changed${by(p)}: mode ${p.permissions?.mode}` }),
   "budget.changed": (p) => ({ tone: "plain", text: `Budget of the ${p.scope} changed${by(p)}`, more: JSON.stringify(p.budget) }),
+  "memory.changed": (p) => ({ tone: "plain", text: `Memory written${by(p)}`, more: p.memory?.document }),
   "tasks.changed": () => ({ tone: "plain", text: "Tasks changed" }),
   "plan.changed": (p) => ({ tone: "plain", text: p.plan?.active ? "Planning" : "Plan changed" }),
   "tools.changed": (p) => ({ tone: "plain", text: `Tool groups: ${p.groups?.join(", ") || "none"}` }),

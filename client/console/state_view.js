@@ -9,7 +9,7 @@ import { textOf } from "./values.js";
 
 const SHOWN_CHARACTERS = 400;
 const STATES_KEPT_MAX = 60;
-const PARTS = ["context", "summary", "inbox", "permissions", "plan", "tasks", "tools", "usage", "agent", "extra"];
+const PARTS = ["context", "summary", "compaction", "inbox", "permissions", "plan", "memory", "tasks", "tools", "usage", "agent", "extra"];
 
 export class StateView {
   /** @type {Map<number, Promise<any>>} */

@@ -39,9 +39,10 @@ class Candidate:
         return ContextCompacted(from_seq=min(seqs), to_seq=max(seqs), kept=self.kept, summary=summary)
 
 
-def too_long(state: AgentState, policy: ContextPolicy) -> bool:
+def too_long(state: AgentState, policy: ContextPolicy, recalled: str = "") -> bool:
     """Whether the next request is over the part of the window from which on something gives way."""
-    return policy.window_tokens is not None and request_tokens(state) > policy.window_tokens * policy.compact_above
+    window = policy.window_tokens
+    return window is not None and request_tokens(state, recalled) > window * policy.compact_above
 
 
 def held_back(state: AgentState, policy: ContextPolicy) -> bool:
@@ -56,12 +57,15 @@ def held_back(state: AgentState, policy: ContextPolicy) -> bool:
     return request_tokens(state) < failed.failed_tokens + longer
 
 
-def candidate(state: AgentState, policy: ContextPolicy, *, summarise: bool = True) -> Candidate | None:
+def candidate(
+    state: AgentState, policy: ContextPolicy, recalled: str = "", *, summarise: bool = True
+) -> Candidate | None:
     """What could give way, so that about `compact_to` of the window is left; None: nothing can.
 
     Without `summarise`, only long results do.
     """
-    room = int((policy.window_tokens or 0) * policy.compact_to) - fixed_tokens(state) - policy.summary_tokens_max
+    fixed = fixed_tokens(state, recalled) + policy.summary_tokens_max
+    room = int((policy.window_tokens or 0) * policy.compact_to) - fixed
     readable = state.agent is not None and state.agent.tool(READ_RESULT) is not None
     offloads = tuple(_offloads(state.context, policy, room, readable=readable))
     context = with_stubs(state.context, offloads)

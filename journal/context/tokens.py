@@ -19,20 +19,23 @@ MESSAGE_TOKENS = 4
 MEDIA_TOKENS = 1_600
 
 
-def request_tokens(state: AgentState) -> int:
-    """The tokens of the next request's messages, instructions and tools."""
+def request_tokens(state: AgentState, recalled: str = "") -> int:
+    """The tokens of the next request's messages, instructions and tools.
+
+    What a provider counted is taken to hold already what is `recalled` from elsewhere.
+    """
     since: list[Message] = []
     for message in reversed(state.context):
         if message.usage is not None and message.usage.total_tokens:
             return message.usage.total_tokens + tokens_of(since)
         since.append(message)
-    return fixed_tokens(state) + tokens_of(since)
+    return fixed_tokens(state, recalled) + tokens_of(since)
 
 
-def fixed_tokens(state: AgentState) -> int:
+def fixed_tokens(state: AgentState, recalled: str = "") -> int:
     """Of what stands in every request, whatever was said: instructions, tools, the summary, the briefing."""
     agent = state.agent
-    texts = ("" if agent is None else agent.instructions, state.summary, briefing(state))
+    texts = ("" if agent is None else agent.instructions, state.summary, briefing(state, recalled))
     tools = () if agent is None else agent.tools
     return sum(map(text_tokens, texts)) + sum(map(_of_tool, tools))
 

@@ -39,6 +39,7 @@ from turnwright.journal.entries.state import ContextCompactionFailed as ContextC
 from turnwright.journal.entries.state import ContextCompactionRequested as ContextCompactionRequested
 from turnwright.journal.entries.state import ContextOffloaded as ContextOffloaded
 from turnwright.journal.entries.state import EntryErased as EntryErased
+from turnwright.journal.entries.state import MemoryChanged as MemoryChanged
 from turnwright.journal.entries.state import PermissionsChanged as PermissionsChanged
 from turnwright.journal.entries.state import PlanChanged as PlanChanged
 from turnwright.journal.entries.state import StateUpdated as StateUpdated

@@ -10,7 +10,7 @@ from pydantic import Field
 from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.messages import Message, Usage
-from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
+from turnwright.journal.state_parts import MemoryState, PermissionState, PlanState, TaskState
 
 
 class ContextCompacted(Payload):
@@ -80,6 +80,13 @@ class PlanChanged(ByPrincipal):
 
     TYPE: ClassVar[str] = "plan.changed"
     plan: PlanState
+
+
+class MemoryChanged(ByPrincipal):
+    """The memory document after the change."""
+
+    TYPE: ClassVar[str] = "memory.changed"
+    memory: MemoryState
 
 
 class ToolsChanged(ByPrincipal):

@@ -16,6 +16,7 @@ from turnwright.journal.state_ops.ops import (
     StateOp,
     ToolOp,
     TrustedOp,
+    WriteMemory,
     WritePlan,
     WriteTodos,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "StateOp",
     "ToolOp",
     "TrustedOp",
+    "WriteMemory",
     "WritePlan",
     "WriteTodos",
     "apply_op",

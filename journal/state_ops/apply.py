@@ -12,21 +12,23 @@ from typing import TypeAlias
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.canonical import repair
-from turnwright.journal.entries.state import PlanChanged, TasksChanged, ToolsChanged
+from turnwright.journal.entries.state import MemoryChanged, PlanChanged, TasksChanged, ToolsChanged
+from turnwright.journal.state_ops.limits import MEMORY_DOCUMENT_BYTES_MAX
 from turnwright.journal.state_ops.ops import (
     ActivateGroups,
     DeactivateGroups,
     EnterPlan,
     LeavePlan,
     StateOp,
+    WriteMemory,
     WritePlan,
 )
 from turnwright.journal.state_ops.refusal import Refusal, Refused
 from turnwright.journal.state_ops.replacing import fitting_plan
 from turnwright.journal.state_ops.tasks import Whose, changed_tasks
-from turnwright.journal.state_parts import PlanState
+from turnwright.journal.state_parts import MemoryState, PlanState
 
-Change: TypeAlias = TasksChanged | PlanChanged | ToolsChanged
+Change: TypeAlias = TasksChanged | PlanChanged | MemoryChanged | ToolsChanged
 
 
 def apply_op(
@@ -68,6 +70,8 @@ def changed(state: AgentState, change: Change) -> AgentState:
             return state.model_copy(update={"tasks": change.tasks})
         case PlanChanged():
             return state.model_copy(update={"plan": change.plan})
+        case MemoryChanged():
+            return state.model_copy(update={"memory": change.memory})
         case ToolsChanged():
             return state.model_copy(update={"tools": change.groups})
 
@@ -81,6 +85,8 @@ def _applied(op: StateOp, state: AgentState, groups: Collection[str], whose: Who
     match op:
         case EnterPlan() | WritePlan() | LeavePlan():
             return PlanChanged(plan=_plan(op, state.plan))
+        case WriteMemory():
+            return MemoryChanged(memory=_memory(op, state.memory))
         case ActivateGroups():
             wanted = _known_groups(op.groups, groups)
             return ToolsChanged(groups=tuple(sorted({*state.tools, *wanted})))
@@ -104,6 +110,17 @@ def _plan(op: EnterPlan | WritePlan | LeavePlan, plan: PlanState) -> PlanState:
             if not plan.active:
                 raise Refused("No plan is active, so there is none to leave.")
             return plan.model_copy(update={"active": False})
+
+
+def _memory(op: WriteMemory, memory: MemoryState) -> MemoryState:
+    if op.expected_revision not in (None, memory.revision):
+        raise Refused(
+            f"The memory is at revision {memory.revision}, not {op.expected_revision}: read it again, then write."
+        )
+    size = len(op.document.encode())
+    if size > MEMORY_DOCUMENT_BYTES_MAX:
+        raise Refused(f"The memory has {size:,} bytes; at most {MEMORY_DOCUMENT_BYTES_MAX:,} are kept. Shorten it.")
+    return MemoryState(revision=memory.revision + 1, document=op.document)
 
 
 def _known_groups(wanted: Sequence[str], groups: Collection[str]) -> Sequence[str]:

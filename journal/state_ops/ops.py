@@ -65,6 +65,14 @@ class LeavePlan(Operation):
     op: Literal["leave_plan"] = "leave_plan"
 
 
+class WriteMemory(Operation):
+    """Replace the memory document. With `expected_revision` only if nothing changed since."""
+
+    op: Literal["write_memory"] = "write_memory"
+    document: str
+    expected_revision: int | None = None
+
+
 class ActivateGroups(Operation):
     """Offer these groups of tools to the model."""
 
@@ -114,7 +122,14 @@ class DeactivateGroups(Operation):
 
 
 ToolOp: TypeAlias = (
-    WriteTodos | ProposeObjective | ProposeRequirement | EnterPlan | WritePlan | LeavePlan | ActivateGroups
+    WriteTodos
+    | ProposeObjective
+    | ProposeRequirement
+    | EnterPlan
+    | WritePlan
+    | LeavePlan
+    | WriteMemory
+    | ActivateGroups
 )
 TrustedOp: TypeAlias = BeginTask | DecideObjective | DecideRequirement | AddVerification | DeactivateGroups
 StateOp = Annotated[ToolOp | TrustedOp, Field(discriminator="op")]

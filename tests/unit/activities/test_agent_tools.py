@@ -10,6 +10,7 @@ from turnwright.activities import Agent, agent_tools, tool
 from turnwright.activities.agent_tools import (
     activate_tools,
     ask_user,
+    memory_write,
     plan_enter,
     plan_exit,
     plan_write,
@@ -25,7 +26,7 @@ from turnwright.journal.json_schema import problems
 from turnwright.journal.messages import Message, ToolCall
 from turnwright.journal.permissions.facts import Checked
 from turnwright.journal.state_ops import Refusal, apply_ops, changed
-from turnwright.journal.state_parts import PlanState
+from turnwright.journal.state_parts import MemoryState, PlanState
 from turnwright.journal.view import offered_tools
 
 
@@ -64,7 +65,7 @@ def test_all_of_them_may_be_repeated_freely_and_run_while_planning() -> None:
 def test_tools_are_chosen_by_purpose() -> None:
     assert [known.name for known in agent_tools("plan")] == ["plan_enter", "plan_write", "plan_exit"]
     assert [known.name for known in agent_tools("questions", "todos")] == ["ask_user", "todo_write"]
-    assert len(agent_tools()) == len({known.name for known in agent_tools()}) == 9
+    assert len(agent_tools()) == len({known.name for known in agent_tools()}) == 10
 
 
 async def test_todos_are_written_as_a_list() -> None:
@@ -79,6 +80,12 @@ async def test_todos_that_do_not_fit_the_schema_are_no_call() -> None:
     outcome = await called(todo_write, todos=[{"id": "a", "subject": "x", "state": "begun"}])
     assert outcome.result.outcome == "error"
     assert "todos.0.state" in text(outcome)
+
+
+async def test_what_is_to_be_remembered_is_written_as_a_document() -> None:
+    document = "She likes tea."
+    assert text(await called(memory_write, document=document)) == "It is remembered: 14 characters."
+    assert (await applied(memory_write, document=document)).memory == MemoryState(revision=1, document=document)
 
 
 async def test_a_plan_is_entered_written_and_left_with_its_document() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.briefing import briefing
+from turnwright.journal.context.tokens import fixed_tokens
 from turnwright.journal.messages import Message, ToolCall, user
 from turnwright.journal.state_ops import (
     ActivateGroups,
@@ -19,6 +20,7 @@ from turnwright.journal.state_ops import (
     ProposeRequirement,
     Refusal,
     StateOp,
+    WriteMemory,
     WritePlan,
     WriteTodos,
     apply_ops,
@@ -50,6 +52,17 @@ def test_there_is_no_briefing_while_there_is_nothing_to_say() -> None:
     assert request_messages(STATE.model_copy(update={"context": (user("hi"),)})) == (user("hi"),)
     finished = Todo(id="a", subject="x", state="completed")
     assert briefing(after(WriteTodos(todos=(finished,)))) == ""
+
+
+def test_what_is_remembered_is_told_with_its_revision_and_takes_of_the_budget() -> None:
+    remembering = after(WriteMemory(document="She likes tea."))
+    told = briefing(remembering, "She is a member.")
+    assert "What is remembered on this thread (revision 1):\nShe likes tea." in told
+    assert "What the application remembers:\nShe is a member." in told
+    assert briefing(after(WriteMemory(document=""), state=remembering)) == ""
+    grown = fixed_tokens(remembering, "word " * 400) - fixed_tokens(STATE)
+    assert grown > 500
+    assert request_messages(remembering, recalled="She is a member.")[-1].text == told
 
 
 def test_an_active_plan_says_what_that_means_and_how_far_it_is_written() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.entries import PlanChanged, TasksChanged, ToolsChanged
+from turnwright.journal.entries import MemoryChanged, PlanChanged, TasksChanged, ToolsChanged
 from turnwright.journal.state_ops import (
     TRUSTED,
     ActivateGroups,
@@ -18,6 +18,7 @@ from turnwright.journal.state_ops import (
     ProposeRequirement,
     Refusal,
     StateOp,
+    WriteMemory,
     WritePlan,
     WriteTodos,
     apply_op,
@@ -25,6 +26,7 @@ from turnwright.journal.state_ops import (
     changed,
 )
 from turnwright.journal.state_ops.limits import (
+    MEMORY_DOCUMENT_BYTES_MAX,
     PLAN_DOCUMENT_BYTES_MAX,
     REQUIREMENTS_MAX,
     TEXT_CHARACTERS_MAX,
@@ -229,12 +231,27 @@ def test_groups_the_agent_has_are_activated_once_and_deactivated() -> None:
     assert refused(ActivateGroups(groups=("web", "gone"))) == "There is no tool group 'gone'; there are: files, web."
 
 
+# -- memory
+
+
+def test_the_memory_is_written_as_a_whole_and_every_write_is_a_revision() -> None:
+    state = after(
+        WriteMemory(document="She likes tea."), WriteMemory(document="She likes coffee.", expected_revision=1)
+    )
+    assert (state.memory.revision, state.memory.document) == (2, "She likes coffee.")
+    assert "at revision 2, not 1" in refused(WriteMemory(document="x", expected_revision=1), state)
+    largest = "é" * (MEMORY_DOCUMENT_BYTES_MAX // 2)
+    assert after(WriteMemory(document=largest)).memory.document == largest
+    assert "Shorten it" in refused(WriteMemory(document=f"{largest}!"))
+
+
 # -- all of them
 
 
 def test_each_kind_of_operation_becomes_its_entry() -> None:
-    kinds = {type(apply_op(op, NOTHING, GROUPS)) for op in (write(), EnterPlan(), ActivateGroups(groups=()))}
-    assert kinds == {TasksChanged, PlanChanged, ToolsChanged}
+    ops = (write(), EnterPlan(), WriteMemory(document="x"), ActivateGroups(groups=()))
+    kinds = {type(apply_op(op, NOTHING, GROUPS)) for op in ops}
+    assert kinds == {TasksChanged, PlanChanged, MemoryChanged, ToolsChanged}
 
 
 def test_several_operations_are_applied_all_or_none() -> None:

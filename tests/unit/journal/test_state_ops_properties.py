@@ -23,6 +23,7 @@ from turnwright.journal.state_ops import (
     ProposeRequirement,
     Refusal,
     StateOp,
+    WriteMemory,
     WritePlan,
     WriteTodos,
     apply_op,
@@ -54,6 +55,7 @@ OPS: st.SearchStrategy[StateOp] = st.one_of(
     st.builds(EnterPlan),
     st.builds(WritePlan, document=WORDS),
     st.builds(LeavePlan),
+    st.builds(WriteMemory, document=WORDS, expected_revision=st.none() | st.integers(0, 5)),
     st.builds(ActivateGroups, groups=GROUP_LISTS),
     st.builds(DeactivateGroups, groups=GROUP_LISTS),
 )
