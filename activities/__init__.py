@@ -23,6 +23,7 @@ from turnwright.activities.memory import MemorySource, RequestContext
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled, ReconcileHook
 from turnwright.activities.registry import Registry, load_registry
+from turnwright.activities.subagents import Subagent
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
@@ -48,6 +49,7 @@ __all__ = [
     "Reconciled",
     "Registry",
     "RequestContext",
+    "Subagent",
     "Tool",
     "ToolContext",
     "ToolError",

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from turnwright.activities.agent_tools.results import read_result
 from turnwright.activities.memory import MemorySource
 from turnwright.activities.permissions import Permissions
+from turnwright.activities.subagents import Subagent
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import AgentDefinition, ApprovalTerms, ContextPolicy, Limits
 from turnwright.journal.canonical import encode
@@ -33,7 +34,8 @@ class Agent:
     an OpenAI-compatible server calls its model. `model_settings` go to the model as they are. `permissions` say
     which calls run unasked (by default those that only read), `approvals` how long a person has to answer, `context`
     what gives way when a conversation is too long; an agent with a window can read back what was set aside. `memory` is
-    asked before each model call what the model is to remember, beside the thread's own memory document.
+    asked before each model call what the model is to remember, beside the thread's own memory document. For each of its
+    `subagents` it has a tool that gives it a task.
 
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
@@ -50,6 +52,7 @@ class Agent:
     approvals: ApprovalTerms = field(default_factory=ApprovalTerms)
     context: ContextPolicy = field(default_factory=ContextPolicy)
     memory: MemorySource | None = None
+    subagents: Sequence[Subagent] = ()
     _definition: AgentDefinition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +64,8 @@ class Agent:
             raise InvalidInput(f"agent {self.name}: permissions must be Permissions(...), got {self.permissions!r}")
         if self.memory is not None and not callable(self.memory):
             raise InvalidInput(f"agent {self.name}: memory must be a function of a RequestContext, got {self.memory!r}")
-        object.__setattr__(self, "tools", _checked_tools(self.name, self._with_read_result()))
+        tools = [*self._with_read_result(), *self._for_subagents()]
+        object.__setattr__(self, "tools", _checked_tools(self.name, tools))
         object.__setattr__(self, "_definition", self._defined())
 
     @property
@@ -77,6 +81,12 @@ class Agent:
         bounded = self.context.window_tokens is not None
         has_it = any(isinstance(tool, Tool) and tool.name == READ_RESULT for tool in self.tools)
         return [*self.tools, read_result] if bounded and not has_it else self.tools
+
+    def _for_subagents(self) -> list[Tool[..., Any]]:
+        for subagent in self.subagents:
+            if not isinstance(subagent, Subagent):
+                raise InvalidInput(f"agent {self.name}: {subagent!r} is no subagent; write Subagent(...)")
+        return [subagent.tool for subagent in self.subagents]
 
     def _defined(self) -> AgentDefinition:
         settings = _copied(self.name, self.model_settings)

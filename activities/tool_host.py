@@ -17,6 +17,7 @@ import structlog
 from pydantic import ValidationError
 
 from turnwright.activities.reconcile import Reconciled, ReconcileStatus
+from turnwright.activities.subagents import Opened
 from turnwright.activities.tool_body import Body, Ended, answer_of
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import bounded, malformed, told, traced, unfit
@@ -41,7 +42,8 @@ class ToolOutcome:
     """What became of a call. `effect_unknown`: it was given up while its body still ran.
 
     `blobs` holds the bytes of the result's media, to be stored with the entry. `ops` change the thread's state
-    with it. With `asks` there is no result yet: the answer to that question becomes it.
+    with it. With `asks` or `opens` there is no result yet: the answer to that question, or the end of that turn,
+    becomes it.
     """
 
     result: ToolResult
@@ -50,6 +52,7 @@ class ToolOutcome:
     blobs: Mapping[str, bytes] = field(default_factory=dict)
     ops: tuple[ToolOp, ...] = ()
     asks: Ask | None = None
+    opens: Opened | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ class ToolHost:
         match value:
             case Question() | External():
                 return replace(_outcome(call, started, "success", Converted()), asks=asked(value))
+            case Opened():
+                return replace(_outcome(call, started, "success", Converted()), opens=value)
             case Changed():
                 return replace(self._output(call, started, value.says), ops=checked_ops(value))
             case _:

@@ -17,12 +17,17 @@ Effect = Literal["read", "idempotent", "once"]
 
 
 class Limits(Frozen):
-    """Bounds of one turn; over one of them the turn fails with that name as its code."""
+    """Bounds of one turn; over one of them the turn fails with that name as its code.
+
+    `subagent_depth` is how many turns may stand above a child that the agent opens; a call that would open a deeper one
+    gets an error the model reads.
+    """
 
     max_steps: int = Field(default=100, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
     tool_time_s: float | None = Field(default=None, gt=0)
     model_attempts_max: int = Field(default=5, ge=1)
+    subagent_depth: int = Field(default=3, ge=0)
 
 
 class ContextPolicy(Frozen):

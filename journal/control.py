@@ -93,6 +93,15 @@ class OpenInteraction(Frozen):
     on_expiry: str | None = None
 
 
+class OpenChild(Frozen):
+    """A turn on another thread whose end is the result of a call. `budget` has its share of this turn's."""
+
+    call_id: str
+    thread: str
+    turn_id: str
+    budget: Budget | None = None
+
+
 class Failing(Frozen):
     """Why the active turn is about to fail."""
 
@@ -106,7 +115,8 @@ class ActiveTurn(Frozen):
 
     `inputs` counts what was accepted for it and no model has been sent yet; `answer` is the message
     that ends the turn unless something new came in. `used` counts since this start of the turn, `budget` is its
-    own (None: the thread's for its turns), `busy_since_us` is when the operations that run now began.
+    own (None: the thread's for its turns), `busy_since_us` is when the operations that run now began. `by_children` is
+    what its children used that have ended, which counts for its budget alone: their threads count it for themselves.
     """
 
     status: TurnStatus
@@ -115,6 +125,8 @@ class ActiveTurn(Frozen):
     model: ModelOperation | None = None
     calls: tuple[CallOperation, ...] = ()
     interactions: tuple[OpenInteraction, ...] = ()
+    children: tuple[OpenChild, ...] = ()
+    by_children: Used = Used()
     answer: str | None = None
     failing: Failing | None = None
     cancel: CancelSource | None = None
@@ -143,6 +155,15 @@ class ActiveTurn(Frozen):
     def asked_about(self, call_id: str) -> OpenInteraction | None:
         """The open interaction about that call."""
         return next((i for i in self.interactions if i.call_id == call_id), None)
+
+    def child(self, turn_id: str) -> OpenChild | None:
+        """The open child with that turn."""
+        return next((child for child in self.children if child.turn_id == turn_id), None)
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody else has to do something before all of its calls have a result."""
+        return bool(self.interactions or self.children)
 
     @property
     def steps_used(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from turnwright.journal.canonical import repair, repair_text
-from turnwright.journal.commands import Ask, ClientCommand, RunCommand
+from turnwright.journal.commands import Ask, ClientCommand, RunCommand, Spawn
 
 C = TypeVar("C", bound=ClientCommand | RunCommand)
 
@@ -36,6 +36,8 @@ def _held(value: Any) -> Any:  # noqa: ANN401 - any field of a command
             return value.model_copy(update=changes) if changes else value
         case Ask(asked=asked):
             return value if (new := repair(asked)) is asked else replace(value, asked=new)
+        case Spawn(task=task):
+            return value if (new := repair_text(task)) is task else replace(value, task=new)
         case tuple():
             items = tuple(_held(item) for item in value)
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items

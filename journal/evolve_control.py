@@ -21,6 +21,8 @@ from turnwright.journal.control import (
 )
 from turnwright.journal.entries import (
     BudgetChanged,
+    ChildFinished,
+    ChildSpawned,
     ContextCleared,
     ContextCompacted,
     ContextCompactionFailed,
@@ -58,6 +60,7 @@ from turnwright.journal.entries import (
     TurnRetried,
     TurnStarted,
 )
+from turnwright.journal.evolve_children import child_finished, child_spawned
 from turnwright.journal.messages import ToolCall, Usage
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
@@ -144,6 +147,7 @@ def _started(control: ThreadControl, entry: Entry, payload: TurnStarted) -> dict
         session_seq=payload.session_seq,
         steps=payload.steps,
         budget=payload.budget,
+        parent=payload.parent,
     )
     active = ActiveTurn(status=status, step=payload.steps, first_step=payload.steps, budget=payload.budget)
     return {"queued": control.queued - 1, "active": active, **_NOT_FAILED}
@@ -386,4 +390,6 @@ _ACTIVE: dict[type, Callable[[ActiveTurn, Entry, Any], dict[str, Any]]] = {
     InteractionRequested: _asked,
     InteractionResolved: _answered,
     InteractionExpired: _answered,
+    ChildSpawned: child_spawned,
+    ChildFinished: child_finished,
 }

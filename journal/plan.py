@@ -104,7 +104,7 @@ def _cancelling(_: ThreadControl, __: SessionControl, ___: Facts, active: Active
 
 
 def _ended(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
-    if active.answer is None or active.inputs or active.interactions or active.busy:
+    if active.answer is None or active.inputs or active.waits or active.busy:
         return None
     return Record("completed")
 
@@ -150,17 +150,17 @@ def _held(control: ThreadControl, session: SessionControl, _: Facts, active: Act
 
 
 def _calls(_: ThreadControl, __: SessionControl, ___: Facts, active: ActiveTurn) -> Action | None:
-    if not active.interactions and (active.model is not None or _all_closed(active)):
+    if not active.waits and (active.model is not None or _all_closed(active)):
         return Record("continued") if active.status.phase == "waiting" else None
     if any(_needs_question(active, call) for call in active.calls):
         return Record("asked")
     start = tuple(op for call in active.calls if (op := _op_of(active, call)) is not None)
     running = running_ops(active)
     if active.status.phase == "waiting":
-        return Record("continued") if start or not active.interactions else Park("waiting")
+        return Record("continued") if start or not active.waits else Park("waiting")
     if start or running:
         return Work(start, running)
-    return Record("waiting") if active.interactions else None
+    return Record("waiting") if active.waits else None
 
 
 def _needs_question(active: ActiveTurn, call: CallOperation) -> bool:

@@ -22,7 +22,7 @@ def spent(control: ThreadControl, facts: Facts, scope: Scope) -> Used:
     """What was used in that scope."""
     match scope:
         case "turn":
-            return Used() if control.active is None else control.active.used
+            return Used() if control.active is None else control.active.used + control.active.by_children
         case "thread":
             return control.used
         case "session":

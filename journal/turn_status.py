@@ -25,6 +25,7 @@ from turnwright.journal.entries import (
     TurnStarted,
     TurnWaiting,
 )
+from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Frozen
 
 Phase = Literal["queued", "running", "waiting", "cancelling", "completed", "failed", "cancelled"]
@@ -74,7 +75,8 @@ class TurnStatus(Frozen):
 
     `queue_order` sorts the queue: the seq of `turn.queued`, negated for one put at the head.
     `steps` counts the model steps begun, over all starts of the turn, as its last status entry knew it.
-    `effects_unknown` says of which calls of a cancelled turn nobody knows whether they had their effect.
+    `effects_unknown` says of which calls of a cancelled turn nobody knows whether they had their effect. `parent`: the
+    call of another turn that opened it.
     """
 
     turn_id: str
@@ -87,6 +89,7 @@ class TurnStatus(Frozen):
     session_seq: int = 0
     steps: int = 0
     budget: Budget | None = None
+    parent: Parent | None = None
     queued_at_us: int = 0
     started_at_us: int | None = None
     ended_at_us: int | None = None
@@ -125,6 +128,7 @@ def begin_status(entry: Entry) -> TurnStatus | None:
         queued_seq=entry.seq,
         session_seq=payload.session_seq,
         budget=payload.budget,
+        parent=payload.parent,
         queued_at_us=entry.at_us,
     )
 

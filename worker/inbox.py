@@ -1,5 +1,7 @@
 """The loop that queues what callers submitted in transactions of their own, as soon as these are committed.
 
+It also takes in what transactions on threads ask of other threads: see `journal.posts`.
+
 Rule: it decides nothing. One worker leads, others look only while that one is frozen, and several at once do no harm.
 The store tells the leader of each commit; what was told to nobody is found by looking once a second. A wake-up that
 cannot be given is the sweeper's to give.
@@ -17,7 +19,8 @@ from turnwright.journal.enlisted import take_in
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.lead import Lead
-from turnwright.journal.transact.enlisting import TOPIC, UNNAMED, InboxPage, find_inbox
+from turnwright.journal.transact.enlisting import UNNAMED, InboxPage, find_inbox
+from turnwright.journal.transact.posting import TOPIC
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.actor import Looper
 

@@ -20,7 +20,6 @@ from turnwright.activities.runtime import Activities, ActivitySettings
 from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
-from turnwright.journal.store_enlisting import has_inbox
 from turnwright.worker.actor import Actor, stop_all
 from turnwright.worker.condition import Condition
 from turnwright.worker.engine import Eviction
@@ -72,7 +71,7 @@ class Shift:
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
-        self._leading: tuple[Actor, ...] = (self._sweeper, inbox) if has_inbox(journal) else (self._sweeper,)
+        self._leading: tuple[Actor, ...] = (self._sweeper, inbox)
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
         self._underway = Underway(condition)
         interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(lapsed), self._underway]

@@ -17,12 +17,14 @@ from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import context_of, facts_of_call, spec_of
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
+from turnwright.activities.subagents import Opened
 from turnwright.activities.tool_host import ToolAbandoned, ToolOutcome
 from turnwright.activities.tools import Tool
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import CallSpec, FinishTool, StartTool
+from turnwright.journal.commands import CallSpec, FinishTool, Spawn, StartTool
 from turnwright.journal.control import CallOperation
 from turnwright.journal.entries.operation import ToolOutcome as Outcome
+from turnwright.journal.lineage import child_place
 from turnwright.journal.messages import Text, ToolCall
 from turnwright.journal.transact.thread_script import Outcome as Committed
 from turnwright.workflows.payloads import Next, StepInput
@@ -132,13 +134,30 @@ def _testimony(claimed: Claimed, ended: Ended[ToolOutcome]) -> FinishTool:
         return _finish(attempt, call, outcome, text, unsure=unsure and call.effect != "read")
     return FinishTool(
         **_base(attempt, call),
-        outcome=value.result.outcome if value.asks is None else "deferred",
+        outcome=value.result.outcome if value.asks is None and value.opens is None else "deferred",
         output=value.result.output,
         duration_ms=value.duration_ms,
         effect_unknown=value.effect_unknown,
         blobs=value.blobs,
         ops=value.ops,
         asks=value.asks,
+        spawns=None if value.opens is None else _spawn(claimed, value.opens),
+    )
+
+
+def _spawn(claimed: Claimed, opened: Opened) -> Spawn:
+    """The turn that is opened; calls of the same step that open one too share what is left of the budget."""
+    attempt, call_id = claimed.attempt, claimed.call.call_id
+    key, turn = attempt.key, attempt.given.turn
+    agent = attempt.parts.registry.get(key.agent)
+    tools = () if agent is None else [subagent.tool.name for subagent in agent.subagents]
+    step = next((m.calls for m in reversed(claimed.state.context) if call_id in [c.id for c in m.calls]), ())
+    return Spawn(
+        place=child_place(key, turn, call_id, opened.agent),
+        task=opened.task,
+        detached=opened.detached,
+        budget=opened.budget,
+        siblings=tuple(call.id for call in step if call.name in tools),
     )
 
 

@@ -26,11 +26,13 @@ from turnwright.journal.commands.session import SessionCommand as SessionCommand
 from turnwright.journal.commands.session import SetSessionBudget as SetSessionBudget
 from turnwright.journal.commands.specs import CallSpec as CallSpec
 from turnwright.journal.commands.testimony import Ask as Ask
+from turnwright.journal.commands.testimony import EndChild as EndChild
 from turnwright.journal.commands.testimony import FailModel as FailModel
 from turnwright.journal.commands.testimony import FinishTool as FinishTool
 from turnwright.journal.commands.testimony import InterruptModel as InterruptModel
 from turnwright.journal.commands.testimony import RespondModel as RespondModel
 from turnwright.journal.commands.testimony import SettleCall as SettleCall
+from turnwright.journal.commands.testimony import Spawn as Spawn
 from turnwright.journal.commands.testimony import Testimony as Testimony
 from turnwright.journal.commands.thread import CancelThread as CancelThread
 from turnwright.journal.commands.thread import ChangeState as ChangeState

@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands.run import RunCommand
 from turnwright.journal.commands.specs import CallSpec
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
+from turnwright.journal.lineage import ChildPlace
 from turnwright.journal.messages import Block, Media, Text, Usage
 from turnwright.journal.permissions.facts import CallFacts
 from turnwright.journal.state_ops import StateOp
+from turnwright.journal.turn_status import Phase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +85,26 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spawn:
+    """A turn of another agent that a tool opens; its end is the call's result, unless it is `detached`.
+
+    `siblings` are the calls of the same step that open one too, this one among them: they share what is left of the
+    parent's budget.
+    """
+
+    place: ChildPlace
+    task: str
+    detached: bool = False
+    budget: Budget | None = None
+    siblings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishTool(Testimony):
     """A tool's attempt ended. `effect_unknown`: it was given up while its body still ran.
 
-    `ops` change the thread's state together with the result; `asks` goes with the outcome `deferred`. `name` is the
-    tool's, for a result that comes when the journal has left the call behind.
+    `ops` change the thread's state together with the result; `asks` and `spawns` go with the outcome `deferred`. `name`
+    is the tool's, for a result that comes when the journal has left the call behind.
     """
 
     call_id: str
@@ -97,6 +115,7 @@ class FinishTool(Testimony):
     effect_unknown: bool = False
     ops: tuple[StateOp, ...] = ()
     asks: Ask | None = None
+    spawns: Spawn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,4 +124,15 @@ class SettleCall(Testimony):
 
     call_id: str
     outcome: Literal["succeeded", "failed", "run_again", "unknown"]
+    output: tuple[Text | Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndChild(RunCommand):
+    """What became of a child of the turn. It is no run's: the child's own transaction asked for it."""
+
+    child_turn: str
+    phase: Phase
+    used: Used
+    outcome: Literal["success", "error"]
     output: tuple[Text | Media, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands.base import ClientCommand, TurnCommand
 from turnwright.journal.entries.turn import OnFailure
+from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Media, Message, Text
 
 IfBusy = Literal["enqueue", "reject", "interrupt"]
@@ -26,7 +27,12 @@ class Submit(ClientCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeIn(Submit):
-    """Queue a task that was enlisted in a transaction of its caller, who is gone: what is against it fails the turn."""
+    """Queue a task that was enlisted in a transaction of its caller, who is gone: what is against it fails the turn.
+
+    `parent`: the call of another turn whose transaction that was.
+    """
+
+    parent: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,7 @@ def _turn_started(context: Context) -> Draft:
         session_seq=front.session_seq,
         steps=front.steps,
         budget=front.budget,
+        parent=front.parent,
         revision=front.revision + 1,
     )
     return status_draft(front.turn_id, payload)

@@ -14,6 +14,7 @@ from turnwright.journal.commands import (
     CloseThread,
     CompactContext,
     CompactThread,
+    EndChild,
     FailModel,
     FinishTool,
     Inject,
@@ -34,7 +35,16 @@ from turnwright.journal.commands import (
     UpdateState,
 )
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.decide import admin, claims, compaction, enlisted, model_testimony, thread_rules, tool_testimony
+from turnwright.journal.decide import (
+    admin,
+    children,
+    claims,
+    compaction,
+    enlisted,
+    model_testimony,
+    thread_rules,
+    tool_testimony,
+)
 from turnwright.journal.decide.context import UNKNOWN_SESSION, Context, Decision
 from turnwright.journal.decide.table import decide_turn_command
 from turnwright.journal.edge import storable
@@ -64,6 +74,7 @@ RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     InterruptModel: model_testimony.interrupt_model,
     FinishTool: tool_testimony.finish_tool,
     SettleCall: tool_testimony.settle_call,
+    EndChild: children.end_child,
 }
 
 

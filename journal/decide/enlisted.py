@@ -19,7 +19,7 @@ FIRST_REVISION = 1
 
 def take_in(context: Context, command: TakeIn) -> Decision:
     """Queue the turn, or record that it could not be."""
-    decision = submit(context, command)
+    decision = submit(context, command, command.parent)
     return _failed(context, command, decision) if isinstance(decision, Rejection) else decision
 
 
@@ -30,6 +30,7 @@ def _failed(context: Context, command: TakeIn, against: Rejection) -> list[Draft
         input=command.input,
         session_seq=context.session.seq,
         budget=command.budget,
+        parent=command.parent,
         principal=command.principal,
         reason=command.reason,
     )

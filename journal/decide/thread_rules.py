@@ -25,6 +25,7 @@ from turnwright.journal.entries import (
     TurnQueued,
 )
 from turnwright.journal.entries.turn import CancelSource
+from turnwright.journal.lineage import Parent
 from turnwright.journal.settle import cancel_queued
 from turnwright.journal.turn_status import status_draft
 
@@ -32,7 +33,7 @@ QUEUE_TURNS_MAX = 1_000
 INJECTED_MAX = 1_000
 
 
-def submit(context: Context, command: Submit) -> Decision:
+def submit(context: Context, command: Submit, parent: Parent | None = None) -> Decision:
     """Queue a turn; `if_busy` says what a thread that has work does with it."""
     control = context.control
     closed = _closed(context)
@@ -50,6 +51,7 @@ def submit(context: Context, command: Submit) -> Decision:
         session_seq=context.session.seq,
         on_failure=command.on_failure,
         budget=command.budget,
+        parent=parent,
         principal=command.principal,
         reason=command.reason,
     )

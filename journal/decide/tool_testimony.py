@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from turnwright.journal import entry_ids
 from turnwright.journal.advance import unknown_outcome
-from turnwright.journal.commands import Ask, FinishTool, Rejection, SettleCall
+from turnwright.journal.commands import Ask, FinishTool, Rejection, SettleCall, Spawn
 from turnwright.journal.control import ActiveTurn, CallOperation
 from turnwright.journal.decide.admin import tool_groups
+from turnwright.journal.decide.children import spawned, started_text
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.entries import (
     Draft,
@@ -37,10 +38,10 @@ def finish_tool(context: Context, command: FinishTool) -> Decision:
     if active is not None and call is not None and not 1 <= command.ordinal <= call.ordinal:
         return NO_CLAIM
     current = call is not None and call.claim is not None and call.ordinal == command.ordinal
-    if command.asks is not None:
-        return (
-            _deferred(context, call, command, command.asks) if call is not None and current else [_late(call, command)]
-        )
+    if command.asks is not None or command.spawns is not None:
+        if active is None or call is None or not current:
+            return [_late(call, command)]
+        return _elsewhere(context, active, call, command)
     if command.outcome not in _DEFINITE:
         return [_attempt_over(active, command)] if active is not None and current else []
     if active is None or call is None or call.state == "closed" or command.ordinal <= call.written_off:
@@ -52,8 +53,7 @@ def _with_result(context: Context, active: ActiveTurn, call: CallOperation, comm
     """The result, with what it changes of the thread's state; a change that is refused makes it an error."""
     changes = _changes(context, command)
     if isinstance(changes, Refusal):
-        output = (Text(text=changes.message),)
-        payload = _finished(call, command, "error").model_copy(update={"output": output})
+        payload = _says(call, command, "error", Text(text=changes.message))
         changes = []
     else:
         payload = _finished(call, command, command.outcome)
@@ -77,6 +77,14 @@ def _changes(context: Context, command: FinishTool) -> list[Payload] | Refusal:
     return [change.model_copy(update={"principal": by}) for change in changes]
 
 
+def _elsewhere(context: Context, active: ActiveTurn, call: CallOperation, command: FinishTool) -> list[Draft]:
+    """The attempt is over without a result of its own."""
+    if command.spawns is not None:
+        return _opened(context, active, call, command, command.spawns)
+    assert command.asks is not None, "it is one of both"
+    return _deferred(context, call, command, command.asks)
+
+
 def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
     """The attempt is over, and its result comes as the answer to a question."""
     finished = _draft(command, "deferred", _finished(call, command, "deferred"))
@@ -90,6 +98,26 @@ def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: A
         on_expiry=ask.on_expiry or (None if ask.deadline_s is None else "expired"),
     )
     return [finished, *_caused(finished, [question], 0)]
+
+
+def _opened(
+    context: Context, active: ActiveTurn, call: CallOperation, command: FinishTool, spawn: Spawn
+) -> list[Draft]:
+    """The attempt is over, and its result is the end of the turn it opens; of a detached one, that it was opened."""
+    if active.status.phase == "cancelling":
+        return [_draft(command, "finished", _finished(call, command, "interrupted"))]
+    child = spawned(context, active, call, spawn)
+    if isinstance(child, str):
+        return [_draft(command, "finished", _says(call, command, "error", Text(text=child)))]
+    if spawn.detached:
+        finished = _draft(command, "finished", _says(call, command, "success", started_text(spawn)))
+    else:
+        finished = _draft(command, "deferred", _finished(call, command, "deferred"))
+    return [finished, *_caused(finished, [child], 0)]
+
+
+def _says(call: CallOperation, command: FinishTool, outcome: ToolOutcome, text: Text) -> ToolFinished:
+    return _finished(call, command, outcome).model_copy(update={"output": (text,)})
 
 
 def _caused(cause: Draft, payloads: list[Payload], first: int) -> list[Draft]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from turnwright.journal.budgets import Budget
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.messages import Message, Usage
 from turnwright.journal.state_parts import MemoryState, PermissionState, PlanState, TaskState
@@ -117,21 +117,31 @@ class StateUpdated(ByPrincipal):
 
 
 class ChildSpawned(Payload):
-    """A call of this turn opened a turn on another thread."""
+    """A call of this turn opened a turn on another thread, which is submitted with it.
+
+    `child_thread` is that thread's key, `depth` how many turns are above the child, and `budget` the child's, with its
+    share of the parent's. Nobody waits for a `detached` one.
+    """
 
     TYPE: ClassVar[str] = "child.spawned"
     call_id: str
     child_thread: str
     child_turn: str
+    request_id: str
+    task: str
+    depth: int
+    detached: bool = False
+    budget: Budget | None = None
 
 
 class ChildFinished(Payload):
-    """The other thread's turn ended."""
+    """The other thread's turn ended; `used` is what it and its own children took of this turn's budget."""
 
     TYPE: ClassVar[str] = "child.finished"
     call_id: str
     child_turn: str
     phase: str
+    used: Used = Used()
 
 
 class EntryErased(ByPrincipal):

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal, Payload
+from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Message
 
 OnFailure = Literal["continue", "hold"]
@@ -26,7 +27,7 @@ class RunClaimed(Payload):
 
 
 class TurnQueued(ByPrincipal):
-    """A task was submitted. `session_seq` is how far the session's log had come by then."""
+    """A task was submitted. `session_seq` is how far the session's log had come by then; `parent` opened a child."""
 
     TYPE: ClassVar[str] = "turn.queued"
     request_id: str
@@ -35,16 +36,18 @@ class TurnQueued(ByPrincipal):
     session_seq: int = 0
     on_failure: OnFailure | None = None
     budget: Budget | None = None
+    parent: Parent | None = None
 
 
 class TurnStarted(Payload):
-    """The turn became the active one. `queued_seq`, `session_seq` and `budget` repeat its `turn.queued`."""
+    """The turn became the active one. `queued_seq`, `session_seq`, `budget` and `parent` repeat its `turn.queued`."""
 
     TYPE: ClassVar[str] = "turn.started"
     queued_seq: int
     session_seq: int
     steps: int = 0
     budget: Budget | None = None
+    parent: Parent | None = None
     revision: int
 
 

@@ -12,7 +12,8 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.postgres.locks import channel, topic
 from turnwright.journal.statements import statement
-from turnwright.journal.transact.enlisting import TOPIC, body_of, receipt_of
+from turnwright.journal.transact.enlisting import body_of, receipt_of
+from turnwright.journal.transact.posting import TOPIC
 
 Ask: TypeAlias = Callable[..., Awaitable[Sequence[Sequence[Any]]]]
 """Runs a statement with its parameters on the caller's connection; gives the rows."""

@@ -30,6 +30,7 @@ from turnwright.journal.transact.appending import check_media
 from turnwright.journal.transact.commands import Undo, carry_out, lock_for
 from turnwright.journal.transact.listing import ANONYMOUS, ANY_USER
 from turnwright.journal.transact.overview import TurnPage
+from turnwright.journal.transact.posted import posted_in, take_posted
 from turnwright.journal.transact.reading import missing_blobs
 from turnwright.journal.transact.requests import content_digest, given, rejected, remembered, reused
 from turnwright.journal.transact.rows import clock, find_session, find_thread
@@ -37,7 +38,6 @@ from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Scene
 
-TOPIC = "inbox"
 FOR_EVER = frozenset({"unknown_session", "session_closed", "thread_closed"})
 _FIELDS = frozenset(field.name for field in fields(TakeIn))
 _DELETE = "delete its row from the table `inbox` and submit anew"
@@ -179,6 +179,10 @@ def take_first(key: ThreadKey, terms: Terms) -> Script[Taken | None]:
     found = yield from first("first_enlisted", key.canonical)
     if found is None:
         return None
+    posted = posted_in(bytes(found[1]))
+    if posted is not None:
+        yield from take_posted(key, found[0], posted, terms)
+        return Taken()
     command = _own(key, _command_of(bytes(found[1])))
     try:
         locked = yield from lock_for(key, command)

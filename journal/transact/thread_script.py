@@ -45,6 +45,7 @@ from turnwright.journal.transact.deadlines import note_deadline, note_look
 from turnwright.journal.transact.deltas import forget_deltas
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
 from turnwright.journal.transact.locking import Locked
+from turnwright.journal.transact.posting import post
 from turnwright.journal.transact.rows import ThreadRow, is_due
 from turnwright.journal.transact.spending import Others, lock_others, note_spent
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
@@ -152,7 +153,9 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
     turns = {} if facts.turn is None else {facts.turn.turn_id: facts.turn}
     if drafts:
         numbered = tuple(d.at(row.seq + n, facts.now_us) for n, d in enumerate(drafts, start=1))
-        turns |= yield from project_turns(row, numbered)
+        changed = yield from project_turns(row, numbered)
+        turns |= changed
+        yield from post(row, numbered, changed, facts.now_us)
         yield from project_interactions(row, numbered)
         runnable = yield from _runnable(row, control, facts)
         yield from note_deadline(row, control)
