@@ -21,13 +21,14 @@ from turnwright.journal import store_admin, store_enlisting, store_keys, store_s
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.api_keys import ApiKey, Grant, NewKey
 from turnwright.journal.budgets import Used
-from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, SessionCommand, Submit
+from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, Respond, SessionCommand, Submit
 from turnwright.journal.deltas import DeltaPlace, Heard
 from turnwright.journal.driver import Subscription
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
+from turnwright.journal.store_children import asked_below
 from turnwright.journal.store_delete import Deleted, delete_session
 from turnwright.journal.store_export import export_session
 from turnwright.journal.store_import import Imported, Target, import_session
@@ -72,8 +73,13 @@ class Direct:
         return self._wakes.failure or f"no answer in {timeout_s:g} s"
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
-        """Carry out a command, and wake what it concerns."""
+        """Carry out a command, and wake what it concerns; an answer to what a child asks is given to the child."""
         receipt = await _twice(lambda: self.journal.execute(key, command), command.request_id)
+        if isinstance(command, Respond) and receipt.status == "rejected":
+            below = await _twice(lambda: asked_below(self.journal, self._tenant, command), command.request_id)
+            if below is not None:
+                key, theirs = below
+                receipt = await _twice(lambda: self.journal.execute(key, theirs), command.request_id)
         if receipt.status != "rejected" and not (isinstance(key, ThreadKey) and key.is_session_log):
             self._wakes.send(key)
         return receipt

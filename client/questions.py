@@ -11,6 +11,7 @@ from turnwright.journal.decide.answers import ANSWERS
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.interactions import QuestionState
+from turnwright.journal.lineage import Parent
 from turnwright.journal.transact import inbox
 from turnwright.journal.ways import ways_to_answer
 
@@ -23,7 +24,7 @@ class Question:
     (`client.interaction` reads it). The properties read it. Times are microseconds since 1970 UTC by the store's
     clock. `resolution` and `principal` say how and by whom it was settled. `called_with`, `idempotency_key` and
     `started_us` are what to look for where nobody knows what became of a call; they are None in a list, if they were
-    erased, and for other questions.
+    erased, and for other questions. `parent`: the call of another turn that opened the one that asks.
     """
 
     interaction_id: str
@@ -44,6 +45,7 @@ class Question:
     called_with: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     started_us: int | None = None
+    parent: Parent | None = None
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -129,4 +131,5 @@ def question_of(found: inbox.Question) -> Question:
         called_with=None if started is None else started.arguments,
         idempotency_key=None if started is None else started.key,
         started_us=None if started is None else started.at_us,
+        parent=None if asked is None else asked.parent,
     )

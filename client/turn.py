@@ -100,7 +100,10 @@ class Turn(Answering, Hooked):
     async def respond(
         self, interaction_id: str, resolution: str, answer: Mapping[str, Any] | None = None, **how: Unpack[How]
     ) -> Receipt:
-        """Answer an open question of the turn (see `questions`); `approve` and the like say it in their own words."""
+        """Answer an open question of the turn or of a child of it (see `questions`).
+
+        `approve` and the like say it in their own words. The receipt names the turn that asked.
+        """
         request_id, principal, reason = self._access.said(how)
         command = Respond(
             request_id=request_id,
@@ -155,10 +158,10 @@ class Turn(Answering, Hooked):
         return self._found(await self._access.backend.turn(self.key, self.id))
 
     async def questions(self) -> tuple[Question, ...]:
-        """The open questions of the turn, with what is asked. Raises `NotFound`."""
-        asked = [i.interaction_id for i in (await self.status()).questions]
+        """The open questions of the turn and of its children, with what is asked. Raises `NotFound`."""
+        asked = [i.interaction_id for i in (await self.status()).asked]
         found = [await self._access.backend.interaction(interaction_id) for interaction_id in asked]
-        return tuple(one for one in found if one is not None and one.turn_id == self.id)
+        return tuple(one for one in found if one is not None and one.state == "open")
 
     async def why(self) -> Why:
         """What the turn waits for, in one sentence. Raises `NotFound`."""

@@ -19,7 +19,8 @@ class TurnView:
 
     `status` is the one word for people; `phase`, `pause` and `revision` are what commands go by. `ahead` counts
     the turns before it in its queue. `held_by` says who paused it, its thread or its session, when and why, and
-    `cancelled_by` who cancelled it. Times are microseconds since 1970 UTC by the store's clock.
+    `cancelled_by` who cancelled it. `children` are the turns of subagents whose end it waits for (the first 20). Times
+    are microseconds since 1970 UTC by the store's clock.
     """
 
     key: ThreadKey
@@ -29,11 +30,17 @@ class TurnView:
     questions: tuple[OpenInteraction, ...] = ()
     held_by: Mapping[Level, Act] = field(default_factory=dict)
     cancelled_by: Act | None = None
+    children: tuple[TurnView, ...] = ()
 
     @property
     def turn_id(self) -> str:
         """The turn's id."""
         return self.row.turn_id
+
+    @property
+    def asked(self) -> tuple[OpenInteraction, ...]:
+        """What it asks, and then what its children ask; any of it can be answered at this turn."""
+        return self.questions + tuple(question for child in self.children for question in child.asked)
 
     @property
     def phase(self) -> Phase:
@@ -71,4 +78,5 @@ def view_of(scene: Scene) -> TurnView:
     active = scene.control.turn(scene.status.turn_id)
     questions = () if active is None else active.interactions
     shown = shown_status(scene.control, scene.session, scene.status)
-    return TurnView(scene.key, shown, scene.status, scene.ahead, questions, scene.held_by, scene.cancelled_by)
+    children = tuple(view_of(child) for child in scene.children)
+    return TurnView(scene.key, shown, scene.status, scene.ahead, questions, scene.held_by, scene.cancelled_by, children)

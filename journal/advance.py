@@ -116,7 +116,9 @@ def _budget_question(active: ActiveTurn, over: OverBudget) -> Draft:
         "budget": over.budget.model_dump(exclude_none=True),
         "used": over.used.model_dump(),
     }
-    payload = InteractionRequested(interaction_id=interaction_id, kind="budget", asked=asked)
+    payload = InteractionRequested(
+        interaction_id=interaction_id, kind="budget", asked=asked, parent=active.status.parent
+    )
     return Draft(f"{interaction_id}/asked", payload, turn_id=active.turn_id, step=active.step)
 
 
@@ -136,6 +138,7 @@ def unknown_outcome(active: ActiveTurn, call_id: str, message: str = "") -> Draf
             "ordinal": call.ordinal,
             **({"message": message} if message else {}),
         },
+        parent=active.status.parent,
     )
     return Draft(f"{interaction_id}/asked", payload, turn_id=active.turn_id, step=active.step)
 

@@ -26,6 +26,7 @@ from turnwright.journal.ways import way_to_resume, ways_to_answer
 
 QUIET_S = 15
 WAKES_TOLD_MIN = 2
+CHILDREN_TOLD_MAX = 3
 
 Code = Literal[
     "finished", "cancelling", "pausing", "paused", "waiting", "behind", "retry", "reserved", "operation", "worker_lost",
@@ -42,7 +43,7 @@ class Scene:
     cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet. `serving`: presences
     that are in touch with the journal's Temporal; None: that was not looked at. `reducer`: the version that wrote its
     thread or session. `wakes`: how often its thread was woken since its last entry. `elsewhere` and `reserved` are
-    those of `Facts`.
+    those of `Facts`. `children` are the turns whose end it waits for, the first of many.
     """
 
     key: ThreadKey
@@ -61,6 +62,7 @@ class Scene:
     wakes: int = 0
     elsewhere: Used | None = None
     reserved: Used = NOTHING
+    children: tuple[Scene, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def why(scene: Scene, presences: Collection[Presence]) -> Why:
     action = plan(scene.control, scene.session, facts, scene.status.turn_id)
     match action:
         case Park():
-            return _parked(scene)
+            return _parked(scene, presences)
         case Delay(why="reserved"):
             return Why("reserved", f"{_RESERVED}.")
         case Delay(until_us=until_us):
@@ -140,13 +142,28 @@ def _cancelled(scene: Scene) -> str:
     return f"{how} {ago} ago ({status.code}{': ' if status.message else ''}{status.message or ''}){unsure}"
 
 
-def _parked(scene: Scene) -> Why:
+def _parked(scene: Scene, presences: Collection[Presence]) -> Why:
     flags = _flags(scene)
-    asked = _questions(scene)
+    asked = " and ".join(filter(None, (_questions(scene), _children(scene))))
+    theirs, until_us = _of_children(scene, presences)
     if flags:
         also = f" It also waits for {asked}." if asked else ""
-        return Why("paused", f"It is paused: {' and '.join(flags)}.{also}")
-    return Why("waiting", f"It waits for {asked}.", until_us=_deadline(scene))
+        return Why("paused", f"It is paused: {' and '.join(flags)}.{also}{theirs}")
+    due_us = min((at for at in (_deadline(scene), until_us) if at is not None), default=None)
+    return Why("waiting", f"It waits for {asked}.{theirs}", until_us=due_us)
+
+
+def _children(scene: Scene) -> str:
+    active = scene.control.turn(scene.status.turn_id)
+    count = 0 if active is None else len(active.children)
+    return "" if not count else "its child" if count == 1 else f"its {count} children"
+
+
+def _of_children(scene: Scene, presences: Collection[Presence]) -> tuple[str, int | None]:
+    """What the first of its children wait for, and until when at the longest."""
+    told = [(child, why(child, presences)) for child in scene.children[:CHILDREN_TOLD_MAX]]
+    texts = [f" Of {child.status.turn_id}, its child of {child.key.agent}: {inner.text}" for child, inner in told]
+    return "".join(texts), min((inner.until_us for _, inner in told if inner.until_us is not None), default=None)
 
 
 def _flags(scene: Scene) -> list[str]:

@@ -34,6 +34,7 @@ def question_facts(question: Question) -> list[tuple[str, str]]:
         ("asked", f"{local(question.asked_us)}"),
         *asked_facts(question),
         ("turn", question.turn_id),
+        ("child of", "" if question.parent is None else question.parent.turn_id),
         ("agent", question.key.agent),
         ("thread", question.key.thread),
         ("session", question.key.session),

@@ -51,6 +51,7 @@ def turn_view(view: TurnView) -> dict[str, Any]:
         "held_by": _acts(view.held_by),
         "cancelled_by": _act(view.cancelled_by),
         "questions": questions,
+        "children": [turn_view(child) for child in view.children],
     }
 
 
@@ -120,6 +121,7 @@ def question(given: Question) -> dict[str, Any]:
         "on_expiry": given.on_expiry,
         "resolution": given.resolution,
         "principal": given.principal,
+        "parent": None if given.parent is None else given.parent.model_dump(mode="json"),
         "answers": list(given.answers),
         **times,
     }

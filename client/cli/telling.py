@@ -13,6 +13,8 @@ from turnwright.journal.durations import human
 from turnwright.journal.entries import (
     BudgetChanged,
     ByPrincipal,
+    ChildFinished,
+    ChildSpawned,
     ContextCompacted,
     ContextCompactionFailed,
     ContextOffloaded,
@@ -127,6 +129,8 @@ _TABLE: dict[type, Callable[[Any], str]] = {
     ToolDecided: lambda p: f"{p.name} {p.call_id}: {p.decision} ({p.source})",
     ToolStarted: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} on {p.presence}",
     ToolFinished: _finished,
+    ChildSpawned: lambda p: f"{p.child_turn}{', detached' if p.detached else ''}: {p.task}",
+    ChildFinished: lambda p: f"{p.child_turn}: {p.phase}",
     ToolReconciled: lambda p: f"{p.name} {p.call_id}: {p.outcome}",
     ToolLate: lambda p: f"{p.name} {p.call_id} attempt {p.ordinal} {p.outcome}: {said(p.output)}",
     InteractionRequested: _asked,

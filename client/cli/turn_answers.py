@@ -130,7 +130,7 @@ async def _only_approval(turn: Turn) -> str:
     Raises:
         InvalidInput: it waits for none, or for several.
     """
-    asked = [q.interaction_id for q in (await turn.status()).questions if q.kind == "approval"]
+    asked = [q.interaction_id for q in (await turn.status()).asked if q.kind == "approval"]
     if len(asked) == 1:
         return asked[0]
     if not asked:

@@ -34,6 +34,8 @@ def turn_facts(report: TurnReport) -> list[tuple[str, str]]:
         ("agent", key.agent),
         ("thread", key.thread),
         ("request", row.request_id),
+        ("child of", "" if row.parent is None else row.parent.turn_id),
+        *(("child", f"{child.turn_id} of {child.key.agent}: {child.status}") for child in view.children),
         ("by", _submitted(report)),
         ("ahead", str(view.ahead) if view.ahead else ""),
         ("did", _did(report)),

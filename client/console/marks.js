@@ -52,8 +52,8 @@ const MARKS = {
   "plan.changed": (p) => ({ tone: "plain", text: p.plan?.active ? "Planning" : "Plan changed" }),
   "tools.changed": (p) => ({ tone: "plain", text: `Tool groups: ${p.groups?.join(", ") || "none"}` }),
   "state.updated": (p) => ({ tone: "held", text: `State changed${by(p)}: ${Object.keys(p.changes ?? {}).join(", ")}` }),
-  "child.spawned": (p) => ({ tone: "plain", text: "Opened another thread", more: p.child_thread }),
-  "child.finished": (p) => ({ tone: "plain", text: `The other thread's turn ${p.phase}` }),
+  "child.spawned": (p) => ({ tone: "live", text: `Task given to a subagent${p.detached ? ", which works by itself" : ""}`, more: p.child_turn }),
+  "child.finished": (p) => ({ tone: "plain", text: `The subagent's turn: ${p.phase}`, more: p.child_turn }),
   "entry.erased": (p) => ({ tone: "held", text: `Entry ${p.erased_seq} erased${by(p)}` }),
 };
 

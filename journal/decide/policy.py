@@ -120,7 +120,7 @@ def _not_run(call: CallOperation, verdict: Verdict) -> ToolFinished:
 def _question(
     context: Context, call: CallOperation, verdict: Verdict, subject: CallSeen, spec: CallSpec
 ) -> InteractionRequested:
-    terms = context.control.approvals
+    terms, active = context.control.approvals, context.control.active
     return InteractionRequested(
         interaction_id=entry_ids.approval(call.call_id, call.asks),
         kind="approval",
@@ -139,4 +139,5 @@ def _question(
         },
         deadline_us=context.facts.due_us(terms.deadline_s),
         on_expiry=terms.on_expiry,
+        parent=None if active is None else active.status.parent,
     )

@@ -82,10 +82,10 @@ def _elsewhere(context: Context, active: ActiveTurn, call: CallOperation, comman
     if command.spawns is not None:
         return _opened(context, active, call, command, command.spawns)
     assert command.asks is not None, "it is one of both"
-    return _deferred(context, call, command, command.asks)
+    return _deferred(context, active, call, command, command.asks)
 
 
-def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
+def _deferred(context: Context, active: ActiveTurn, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
     """The attempt is over, and its result comes as the answer to a question."""
     finished = _draft(command, "deferred", _finished(call, command, "deferred"))
     question = InteractionRequested(
@@ -96,6 +96,7 @@ def _deferred(context: Context, call: CallOperation, command: FinishTool, ask: A
         asked={"tool": call.name, "call_id": call.call_id} | ask.asked,
         deadline_us=context.facts.due_us(ask.deadline_s),
         on_expiry=ask.on_expiry or (None if ask.deadline_s is None else "expired"),
+        parent=active.status.parent,
     )
     return [finished, *_caused(finished, [question], 0)]
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from turnwright.journal.agents import Effect
 from turnwright.journal.entries.base import ByPrincipal, Payload
+from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Block, Denier, Media, Text, Usage
 
 FailureClass = Literal["transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused"]
@@ -148,7 +149,7 @@ class ToolReconciled(ByPrincipal):
 
 
 class InteractionRequested(Payload):
-    """A question to a person or an outside system."""
+    """A question to a person or an outside system. `parent`: the call of another turn that opened the one that asks."""
 
     TYPE: ClassVar[str] = "interaction.requested"
     interaction_id: str
@@ -158,6 +159,7 @@ class InteractionRequested(Payload):
     asked: dict[str, Any] = Field(default_factory=dict)
     deadline_us: int | None = None
     on_expiry: str | None = None
+    parent: Parent | None = None
 
 
 class InteractionResolved(ByPrincipal):

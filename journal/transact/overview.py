@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from turnwright.journal.acts import Act, Level
 from turnwright.journal.budgets import NOTHING
@@ -22,6 +22,9 @@ from turnwright.journal.transact.spending import read_others
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Scene
+
+CHILDREN_SEEN_MAX = 20
+LEVELS_SEEN_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,31 @@ class SessionSeen:
 
 
 def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
-    """A turn and its surroundings; None when there is no such turn on the thread."""
+    """A turn and its surroundings, with its children; None when there is no such turn on the thread."""
+    scene = yield from _see_turn(key, turn_id)
+    return None if scene is None else (yield from _with_children(scene, LEVELS_SEEN_MAX))
+
+
+def _with_children(scene: Scene, levels: int) -> Script[Scene]:
+    """With the turns it waits for, and those that these wait for."""
+    active = scene.control.turn(scene.status.turn_id)
+    if active is None or not active.children or not levels:
+        return scene
+    children: list[Scene] = []
+    for child in active.children[:CHILDREN_SEEN_MAX]:
+        key = ThreadKey.parse(child.thread)
+        seen = yield from _see_turn(key, child.turn_id)
+        children.append((yield from _with_children(seen or _not_yet(scene, key, child.turn_id), levels - 1)))
+    return replace(scene, children=tuple(children))
+
+
+def _not_yet(parent: Scene, key: ThreadKey, turn_id: str) -> Scene:
+    """A child that is about to be queued."""
+    status = TurnStatus(turn_id=turn_id, request_id="", queued_at_us=parent.last_at_us)
+    return Scene(key, status, ThreadControl(), parent.session, now_us=parent.now_us, enlisted=True)
+
+
+def _see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
     row = yield from find_thread(key)
     session = yield from find_session(key.session_key)
     status = None if row is None else (yield from find_turn(turn_id, row.id))

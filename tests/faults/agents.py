@@ -12,6 +12,7 @@ from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Le
 from turnwright.activities.agent import Agent
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
+from turnwright.activities.subagents import Subagent
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import tool
 
@@ -126,4 +127,6 @@ def registry() -> list[Agent]:
     """The agents, once the test lets this process begin: loading them is the last it does before it connects."""
     asyncio.run(LEDGER.gate(os.environ.get(START_GATE_VARIABLE, "")))
     bot = Agent("bot", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"))
-    return [bot, Agent("asking", "scripted:test", tools=TOOLS)]
+    helper = Subagent("bot", "Does what it is told.", name="helper")
+    lead = Agent("lead", "scripted:test", permissions=Permissions(mode="bypass"), subagents=(helper,))
+    return [bot, Agent("asking", "scripted:test", tools=TOOLS), lead]

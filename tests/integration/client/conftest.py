@@ -34,6 +34,7 @@ BOTH = frozenset(
     f"tests.integration.client.test_{name}"
     for name in (
         "administration",
+        "children",
         "commands",
         "lists",
         "live",

@@ -18,9 +18,13 @@ from turnwright.journal.commands import (
     RespondModel,
     RunCommand,
     SettleCall,
+    Spawn,
     StartTool,
 )
+from turnwright.journal.enlisted import take_in
 from turnwright.journal.entries.operation import FailureClass
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.lineage import child_place
 from turnwright.journal.messages import Block, Media, Text, ToolCall, Usage
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
@@ -144,6 +148,28 @@ class Hands:
         )
         await self._do(turn, command)
         await self.look(turn, newest=True)
+
+    async def open_child(self, turn: Turn, step: int = 1) -> str:
+        """A call of the turn opens a turn of the same agent, which is queued; its id."""
+        call_id = await self.call_tool(turn, step)
+        place = child_place(turn.key, turn.id, call_id, turn.key.agent)
+        command = FinishTool(
+            turn_id=turn.id,
+            epoch=await self._epoch(turn),
+            step=step,
+            ordinal=1,
+            call_id=call_id,
+            outcome="deferred",
+            spawns=Spawn(place=place, task="look it up"),
+        )
+        await self._do(turn, command)
+        await self.look(turn, newest=True)
+        await self.take_in(place.key)
+        return place.turn_id
+
+    async def take_in(self, key: ThreadKey) -> int:
+        """Take in what other threads asked of one."""
+        return await take_in(self.journal.driver, key, self.journal.terms)
 
     async def finish_tool(self, turn: Turn, call_id: str, text: str = "ok", step: int = 1) -> None:
         epoch = await self._epoch(turn)

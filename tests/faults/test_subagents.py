@@ -1,0 +1,105 @@
+"""SIGKILL while subagents work: whatever dies and when, each task is given once and each end is told once."""
+
+import pytest
+
+from tests.faults.harness.relay import Relay
+from tests.faults.harness.scripts import call, say, tell
+from tests.faults.harness.transcript import Transcript, transcript_of
+from tests.faults.harness.worker import Worker
+from tests.faults.harness.world import World
+from turnwright.client import Turn
+from turnwright.journal.entries import ChildSpawned
+
+ERRAND = (
+    tell("helper", (call("charge"), say("charged")), (call("look"), say("looked"))),
+    say("{result}"),
+)
+SOME = {
+    "sqlite": ("commit:5", "committed:5", "commit:8", "committed:12", "commit:18", "tool:ran:1"),
+    "postgres": ("committed:5", "commit:9", "tool:reported:2"),
+}
+
+
+@pytest.mark.timeout(300)
+async def test_a_worker_killed_while_subagents_work_gives_no_task_twice_and_loses_no_end(world: World) -> None:
+    relay, expected = await undisturbed(world)
+    for place in SOME[world.journal.driver.dialect]:
+        assert await survives(world, relay, place, expected), f"the worker never came to {place}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("point", ["commit", "committed"])
+async def test_a_worker_killed_at_the_nth_commit_while_subagents_work_changes_nothing(
+    small_world: World, point: str
+) -> None:
+    relay, expected = await undisturbed(small_world)
+    at = 1
+    while await survives(small_world, relay, f"{point}:{at}", expected):
+        at += 1
+    assert at > 20, "parent and children commit so often together"
+
+
+async def test_a_parent_cancelled_while_its_worker_is_dead_stops_its_three_children_and_the_next_turn_runs(
+    world: World,
+) -> None:
+    worker = await world.start_worker()
+    working = (call("charge", before="never"), say("charged"))
+    turn = await world.submit(tell("helper", working, working, working), say("{result}"), agent="lead")
+    following = await world.submit(say("the next one"), agent="lead")
+    await world.until_ledger("began", "charge", 3)
+    worker.kill()
+    await turn.cancel()
+    assert (await turn.status()).status == "cancelled"
+    await world.start_worker()
+    await world.until_status(following, "completed")
+    for child in await children(world, turn):
+        await world.until_status(child, "cancelled")
+    assert world.ledger.keys("effect", "charge") == [], "nothing of it happened"
+    assert "child.finished" not in await world.types(turn), "an end that nobody waits for changes nothing"
+
+
+async def undisturbed(world: World) -> tuple[Relay, Transcript]:
+    """What is said when nothing happens."""
+    relay = await Relay.start(world)
+    turn = await world.submit(*ERRAND, thread="undisturbed", agent="lead")
+    await ended(world, turn, relay.worker)
+    return relay, await said(world, turn)
+
+
+async def survives(world: World, relay: Relay, place: str, expected: Transcript) -> bool:
+    """Let a worker die there and another take over; False when the turn ended before anything happened."""
+    relay.worker.arm(f"kill@{place}")
+    turn = await world.submit(*ERRAND, thread=place, agent="lead")
+    await ended(world, turn, relay.worker)
+    struck = not relay.worker.is_running
+    if struck:
+        await relay.take_over()
+        await ended(world, turn, None)
+    assert await said(world, turn) == expected
+    types = await world.types(turn)
+    assert [types.count(f"child.{what}") for what in ("spawned", "finished")] == [2, 2]
+    for child in await children(world, turn):
+        assert (await child.status()).status == "completed"
+        assert (await world.types(child)).count("turn.queued") == 1
+    return struck
+
+
+async def ended(world: World, turn: Turn, mortal: Worker | None) -> None:
+    """Wait until the turn has ended, or the worker."""
+
+    async def over() -> bool:
+        view = await turn.status()
+        assert view.status != "failed", view
+        return view.finished or (mortal is not None and not mortal.is_running)
+
+    await world.until(over)
+
+
+async def children(world: World, turn: Turn) -> list[Turn]:
+    spawned = [entry.payload for entry in await world.entries(turn.key) if entry.turn_id == turn.id]
+    return [await world.client.turn(child.child_turn) for child in spawned if isinstance(child, ChildSpawned)]
+
+
+async def said(world: World, turn: Turn) -> Transcript:
+    return transcript_of(await world.thread(turn.key.thread, "lead").state())

@@ -1,0 +1,109 @@
+"""A turn and its children, through the Python client: what a child asks is seen and answered at its parent."""
+
+import pytest
+
+from tests.integration.client.hands import AGENT, Hands
+from turnwright.client import Client, CommandRejected, NotFound, Question, Session, Turn
+from turnwright.journal.entries import ToolFinished
+from turnwright.journal.messages import Text
+
+
+async def with_child(client: Client, session: Session, hands: Hands) -> tuple[Turn, Turn]:
+    """A turn that waits for its child, and the child."""
+    turn = await session.submit("one", agent=AGENT)
+    return turn, await client.turn(await hands.open_child(turn))
+
+
+async def asked_below(turn: Turn) -> Question:
+    [question] = await turn.questions()
+    return question
+
+
+async def test_what_a_child_asks_is_seen_and_answered_at_its_parent(
+    client: Client, session: Session, asking: Hands, hands: Hands
+) -> None:
+    turn, child = await with_child(client, session, hands)
+    await asking.want_tool(child, arguments={"n": 3})
+    view = await turn.status()
+    assert (view.status, view.questions, [c.turn_id for c in view.children]) == ("waiting", (), [child.id])
+    question = await asked_below(turn)
+    assert (question.turn_id, question.arguments) == (child.id, {"n": 3})
+    assert question.parent is not None
+    assert question.parent.turn_id == turn.id
+    [in_inbox] = (await client.inbox()).items
+    assert in_inbox.parent == question.parent
+    told = (await turn.why()).text
+    assert told.startswith("It waits for its child.")
+    assert f"Of {child.id}, its child of {AGENT}: It waits for someone to allow the call" in told
+    receipt = await turn.approve(question.interaction_id, request_id="r")
+    assert (receipt.status, receipt.turn_id) == ("accepted", child.id)
+    assert (await turn.approve(question.interaction_id, request_id="r")).duplicate
+    with pytest.raises(CommandRejected) as caught:
+        await turn.deny(question.interaction_id)
+    assert caught.value.code == "already_answered"
+    assert await turn.questions() == ()
+
+
+async def test_what_a_child_asks_is_answered_at_no_turn_that_did_not_open_it(
+    client: Client, session: Session, asking: Hands, hands: Hands
+) -> None:
+    turn, child = await with_child(client, session, hands)
+    await asking.want_tool(child)
+    question = await asked_below(turn)
+    other = await session.thread(AGENT, "other").submit("two")
+    await hands.claim(other)
+    with pytest.raises(CommandRejected) as caught:
+        await other.approve(question.interaction_id)
+    assert caught.value.code == "unknown_interaction"
+    assert (await client.interaction(question.interaction_id)).state == "open"
+
+
+async def test_a_grandchild_is_answered_at_the_turn_above_all(client: Client, session: Session, hands: Hands) -> None:
+    turn, child = await with_child(client, session, hands)
+    grandchild = await client.turn(await hands.open_child(child))
+    asking = Hands(hands.journal, hands.presence, permissions=None)
+    asking.permissions = asking.permissions.model_copy(update={"mode": "default"})
+    await asking.want_tool(grandchild)
+    question = await asked_below(turn)
+    assert (await turn.deny(question.interaction_id)).turn_id == grandchild.id
+    [seen] = (await turn.status()).children
+    assert [below.turn_id for below in seen.children] == [grandchild.id]
+
+
+async def test_the_answer_of_a_child_is_taken_in_by_the_next_command_to_its_parent(
+    client: Client, session: Session, hands: Hands
+) -> None:
+    turn, child = await with_child(client, session, hands)
+    await hands.finish(child, "found it")
+    await turn.steer("and be quick")
+    view = await turn.status()
+    assert (view.status, view.children) == ("running", ())
+    [result] = [
+        entry.payload
+        for entry in await session.thread(AGENT).history()
+        if isinstance(entry.payload, ToolFinished) and entry.payload.outcome == "success"
+    ]
+    assert result.output == (Text(text="found it"),)
+    assert await hands.take_in(turn.key) == 0, "it was taken in once"
+
+
+async def test_a_cancel_before_the_child_was_queued_reaches_it(client: Client, session: Session, hands: Hands) -> None:
+    turn, child = await with_child(client, session, hands)
+    await turn.cancel(principal="local", reason="enough")
+    assert await hands.take_in(child.key) == 1
+    view = await child.status()
+    assert (view.status, view.message) == ("cancelled", f"its parent, turn {turn.id}, was cancelled")
+    assert await hands.take_in(turn.key) == 1, "it tells its end to nobody who waits"
+    assert (await turn.status()).status == "cancelled"
+
+
+async def test_a_child_and_what_it_has_to_tell_are_deleted_with_their_session(
+    client: Client, session: Session, hands: Hands
+) -> None:
+    turn, child = await with_child(client, session, hands)
+    await turn.cancel()
+    await hands.take_in(child.key)
+    await session.delete()
+    assert await hands.take_in(turn.key) == 0
+    with pytest.raises(NotFound):
+        await client.turn(child.id)
