@@ -6,6 +6,7 @@ thread: the queue lives in the `turns` table, remembered requests in `requests`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from turnwright.journal.agents import ApprovalTerms, Effect, Limits
 from turnwright.journal.budgets import Budget, Scope, Used
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.entries.turn import CancelSource, OnFailure
+from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
@@ -97,9 +99,14 @@ class OpenChild(Frozen):
     """A turn on another thread whose end is the result of a call. `budget` has its share of this turn's."""
 
     call_id: str
+    agent: str
     thread: str
     turn_id: str
     budget: Budget | None = None
+
+    def beside(self, parent: ThreadKey) -> ThreadKey:
+        """Its thread, seen from that of its parent."""
+        return replace(parent, agent=self.agent, thread=self.thread)
 
 
 class Failing(Frozen):

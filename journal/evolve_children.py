@@ -13,7 +13,11 @@ def child_spawned(active: ActiveTurn, _: Entry, payload: ChildSpawned) -> dict[s
     if payload.detached:
         return {}
     child = OpenChild(
-        call_id=payload.call_id, thread=payload.child_thread, turn_id=payload.child_turn, budget=payload.budget
+        call_id=payload.call_id,
+        agent=payload.agent,
+        thread=payload.child_thread,
+        turn_id=payload.child_turn,
+        budget=payload.budget,
     )
     return {"children": (*active.children, child)}
 

@@ -13,21 +13,22 @@ from turnwright.journal.messages import Frozen
 
 
 class Parent(Frozen):
-    """The call that opened a turn: `thread` is the key of its thread, `turn_id` its turn.
+    """The call that opened a turn: its thread, of the same session, by `agent` and `thread`, and its turn.
 
+    No key stands in an entry: a session may be moved to another tenant or user, and its entries stay as they are.
     `depth` counts the turns above it. A `detached` turn is its own: nobody waits for it, and it outlives its parent.
     """
 
+    agent: str
     thread: str
     turn_id: str
     call_id: str
     depth: int = 1
     detached: bool = False
 
-    @property
-    def key(self) -> ThreadKey:
-        """Its thread."""
-        return ThreadKey.parse(self.thread)
+    def beside(self, child: ThreadKey) -> ThreadKey:
+        """Its thread, seen from that of a child."""
+        return replace(child, agent=self.agent, thread=self.thread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ is taken in by a transaction on the other thread, so no two threads are ever loc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from turnwright.journal.budgets import NOTHING, Used
@@ -76,7 +76,7 @@ def posts_of(
             case ChildSpawned() as spawned:
                 posts.append(_opening(key, entry, spawned))
             case TurnCompleted() | TurnCancelled() | TurnFailed() as end:
-                posts += _cancels(active, end)
+                posts += _cancels(key, active, end)
                 posts += _told(key, changed.get(entry.turn_id or ""), active)
             case _:
                 pass
@@ -86,7 +86,8 @@ def posts_of(
 
 def _opening(key: ThreadKey, entry: Entry, spawned: ChildSpawned) -> Post:
     parent = Parent(
-        thread=key.canonical,
+        agent=key.agent,
+        thread=key.thread,
         turn_id=entry.turn_id or "",
         call_id=spawned.call_id,
         depth=spawned.depth,
@@ -100,17 +101,17 @@ def _opening(key: ThreadKey, entry: Entry, spawned: ChildSpawned) -> Post:
         budget=spawned.budget,
         parent=parent,
     )
-    return Post(ThreadKey.parse(spawned.child_thread), spawned.child_turn, task)
+    return Post(replace(key, agent=spawned.agent, thread=spawned.child_thread), spawned.child_turn, task)
 
 
-def _cancels(active: ActiveTurn | None, end: TurnCompleted | TurnCancelled | TurnFailed) -> list[Post]:
+def _cancels(key: ThreadKey, active: ActiveTurn | None, end: TurnCompleted | TurnCancelled | TurnFailed) -> list[Post]:
     if active is None:
         return []
     phase = "cancelled" if isinstance(end, TurnCancelled) else "failed"
     principal = end.principal if isinstance(end, TurnCancelled) else ""
     return [
         Post(
-            ThreadKey.parse(child.thread),
+            child.beside(key),
             child.turn_id,
             ChildCancel(child_turn=child.turn_id, parent_turn=active.turn_id, parent_phase=phase, principal=principal),
         )
@@ -127,7 +128,7 @@ def _told(key: ThreadKey, status: TurnStatus | None, active: ActiveTurn | None) 
         child_turn=status.turn_id,
         used=NOTHING if active is None else _counted(active.used + active.by_children),
     )
-    return [Post(status.parent.key, status.turn_id, end)]
+    return [Post(status.parent.beside(key), status.turn_id, end)]
 
 
 def _counted(used: Used) -> Used:

@@ -28,5 +28,5 @@ async def asked_below(journal: Journal, tenant: str, command: Respond) -> tuple[
             return None
         if parent.turn_id == command.turn_id:
             return found.key, replace(command, turn_id=found.turn_id)
-        key, turn_id = parent.key, parent.turn_id
+        key, turn_id = parent.beside(key), parent.turn_id
     return None

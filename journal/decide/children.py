@@ -32,7 +32,8 @@ def spawned(context: Context, active: ActiveTurn, call: CallOperation, spawn: Sp
         budget = share
     return ChildSpawned(
         call_id=call.call_id,
-        child_thread=spawn.place.key.canonical,
+        agent=spawn.place.key.agent,
+        child_thread=spawn.place.key.thread,
         child_turn=spawn.place.turn_id,
         request_id=spawn.place.request_id,
         task=spawn.task,

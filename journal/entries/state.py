@@ -119,12 +119,13 @@ class StateUpdated(ByPrincipal):
 class ChildSpawned(Payload):
     """A call of this turn opened a turn on another thread, which is submitted with it.
 
-    `child_thread` is that thread's key, `depth` how many turns are above the child, and `budget` the child's, with its
-    share of the parent's. Nobody waits for a `detached` one.
+    `agent` and `child_thread` name that thread, of the same session, `depth` how many turns are above the child, and
+    `budget` is the child's, with its share of the parent's. Nobody waits for a `detached` one.
     """
 
     TYPE: ClassVar[str] = "child.spawned"
     call_id: str
+    agent: str
     child_thread: str
     child_turn: str
     request_id: str

@@ -83,7 +83,7 @@ def _with_children(scene: Scene, levels: int) -> Script[Scene]:
         return scene
     children: list[Scene] = []
     for child in active.children[:CHILDREN_SEEN_MAX]:
-        key = ThreadKey.parse(child.thread)
+        key = child.beside(scene.key)
         seen = yield from _see_turn(key, child.turn_id)
         children.append((yield from _with_children(seen or _not_yet(scene, key, child.turn_id), levels - 1)))
     return replace(scene, children=tuple(children))

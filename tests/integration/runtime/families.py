@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from tests.integration.runtime.agents import TOOLS, UNASKED
 from tests.integration.runtime.cluster import Cluster, Turn
@@ -10,7 +11,6 @@ from tests.integration.runtime.scripts import Step, calls
 from tests.integration.runtime.workers import LocalWorker
 from turnwright.activities import Agent, Limits, Subagent
 from turnwright.journal.entries import ChildSpawned
-from turnwright.journal.ids import ThreadKey
 from turnwright.worker.inbox import Inbox
 
 HELPER = Subagent("helper", "Does one thing.")
@@ -55,11 +55,12 @@ async def family(cluster: Cluster) -> AsyncIterator[LocalWorker]:
 async def children(turn: Turn, count: int = 1) -> list[Turn]:
     """Wait until the turn has opened so many; they as turns."""
     spawned = [entry.payload for entry in await turn.until_entry("child.spawned", count)]
-    return [
-        Turn(turn.cluster, ThreadKey.parse(child.child_thread), child.child_turn, turn.receipt)
-        for child in spawned
-        if isinstance(child, ChildSpawned)
-    ]
+    return [_child(turn, payload) for payload in spawned if isinstance(payload, ChildSpawned)]
+
+
+def _child(turn: Turn, spawned: ChildSpawned) -> Turn:
+    key = replace(turn.key, agent=spawned.agent, thread=spawned.child_thread)
+    return Turn(turn.cluster, key, spawned.child_turn, turn.receipt)
 
 
 async def until_there(child: Turn) -> None:

@@ -20,7 +20,7 @@ async def test_the_answers_of_two_children_are_the_results_of_their_calls(cluste
             status = await child.status()
             assert status.phase == "completed"
             assert status.parent is not None
-            assert (status.parent.turn_id, status.parent.key) == (turn.turn_id, turn.key)
+            assert (status.parent.turn_id, status.parent.beside(child.key)) == (turn.turn_id, turn.key)
         types = await turn.types()
         assert (types.count("child.spawned"), types.count("child.finished")) == (2, 2)
 

@@ -196,7 +196,7 @@ def test_an_ending_turn_has_its_open_children_cancelled_and_no_others() -> None:
 @pytest.mark.parametrize(("detached", "count"), [(False, 1), (True, 0)])
 def test_the_end_of_a_child_is_told_to_its_parent_with_what_it_used(detached: bool, count: int) -> None:
     scene = Scene()
-    parent = Parent(thread=KEY.canonical, turn_id="t-parent", call_id="c", detached=detached)
+    parent = Parent(agent="helper", thread="main", turn_id="t-parent", call_id="c", detached=detached)
     child = TakeIn(request_id="r", turn_id=turn_id(scene.machine.key, "r"), input=user("task"), parent=parent)
     must(scene.run(child))
     scene.turn = child.turn_id
@@ -212,7 +212,7 @@ def test_the_end_of_a_child_is_told_to_its_parent_with_what_it_used(detached: bo
 
 def test_a_child_that_is_cancelled_before_it_starts_is_told_to_its_parent() -> None:
     scene = Scene()
-    parent = Parent(thread=KEY.canonical, turn_id="t-parent", call_id="c")
+    parent = Parent(agent="helper", thread="main", turn_id="t-parent", call_id="c")
     must(scene.run(TakeIn(request_id="r", turn_id="t-1", input=user("task"), parent=parent)))
     scene.turn = "t-1"
     before = scene.machine.control
