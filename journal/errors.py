@@ -14,6 +14,8 @@ TurnwrightError
     └── StoreError
         ├── StoreUnavailable    no connection, locked, disk: try again later
         ├── HoldLost            the lock that says this process lives is gone
+        ├── SnapshotConflict    another snapshot was kept before this one
+        ├── SnapshotGone        a snapshot of a session that was deleted
         └── StoreCorrupt        a row that cannot be what was written; names thread and seq
 """
 
@@ -71,6 +73,23 @@ class StoreUnavailable(StoreError):
 
 class HoldLost(StoreError):
     """The lock that says this process lives is gone; take it again before others take the process for dead."""
+
+
+class SnapshotConflict(StoreError):
+    """Another snapshot is there than the one that was read, or one of a later entry; load it, then decide anew."""
+
+    def __init__(self, place: str, version: int, as_of_seq: int) -> None:
+        there = f"version {version}, of entry {as_of_seq}" if version else "none"
+        super().__init__(f"the snapshot at {place} is another one ({there}); load it and decide anew")
+        self.version = version
+        self.as_of_seq = as_of_seq
+
+
+class SnapshotGone(StoreError):
+    """The session was deleted, so nothing of it is kept any more."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"no snapshot is kept at {place}, for its session was deleted")
 
 
 # The value itself is not repeated: it may be a secret, and cannot be written to every log.

@@ -6,6 +6,7 @@ also erased by the workers (`finish_deletions`). Each piece is a transaction of 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,15 +16,22 @@ from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import first
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.deleting import Tombstone, erase_some, find_tombstone, open_tombstones
+from turnwright.journal.transact.snapshotting import COUNTED_AS, TOPIC, count_snapshots
 
 SESSIONS_FINISHED_MAX = 100
 THREADS_ENDED_MAX = 100
 JOURNAL = "journal"
+SNAPSHOTS = "snapshots"
+SNAPSHOTS_WAIT_S = 2.0
+LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What became of a deletion: its receipt, and by store how much of what was erased."""
+    """What became of a deletion: its receipt, and by store how much of what was erased.
+
+    `snapshots`, where there were any: `deleted`, and `pending` as long as no worker reached the place they are in.
+    """
 
     receipt: Receipt
     stores: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -44,8 +52,25 @@ async def delete_session(journal: Journal, key: SessionKey, command: DeleteSessi
     while row is not None and not await journal.driver.write(partial(erase_some, row[0])):
         pass
     await journal.driver.scrub()
+    pending = 0 if row is None else await _wait_for_snapshots(journal, row[0])
     tombstone = await read_tombstone(journal, key)
-    return Deleted(receipt, {JOURNAL: {} if tombstone is None else tombstone.counts})
+    counts = {} if tombstone is None else dict(tombstone.counts)
+    deleted = counts.pop(COUNTED_AS, 0)
+    outside = {SNAPSHOTS: {"deleted": deleted, "pending": pending}} if deleted or pending else {}
+    return Deleted(receipt, {JOURNAL: counts, **outside})
+
+
+async def _wait_for_snapshots(journal: Journal, session_id: int) -> int:
+    """Of how many states something is still outside, where only workers can delete; they are waited for a moment."""
+    count = partial(count_snapshots, session_id)
+    pending = await journal.driver.read(count)
+    if not pending:
+        return 0
+    until_s = time.monotonic() + SNAPSHOTS_WAIT_S
+    async with journal.driver.watch({TOPIC}) as watching:
+        while (pending := await journal.driver.read(count)) and time.monotonic() < until_s:
+            await watching.changed(LOOK_S)
+    return pending
 
 
 async def _end_cancelled(journal: Journal, key: SessionKey) -> bool:

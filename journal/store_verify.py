@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 
 from turnwright.journal.errors import InvalidInput, JournalError, StoreUnavailable
-from turnwright.journal.ids import SessionKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.rebuilding import Rebuilt, rebuild_session, rebuild_thread
@@ -55,6 +55,18 @@ async def rebuild(journal: Journal, session: SessionKey | None = None) -> AsyncI
         rebuilt = await _rebuild_one(journal, key, partial(rebuild_thread, key))
         if rebuilt is not None:
             yield rebuilt
+
+
+async def threads_of(journal: Journal, session: SessionKey | None = None) -> AsyncIterator[ThreadKey]:
+    """Keys of all threads with an agent, or of those of one session.
+
+    Raises:
+        InvalidInput: there is no such session.
+    """
+    async for _, canonical in _threads(journal, session):
+        key = ThreadKey.parse(canonical)
+        if not key.is_session_log:
+            yield key
 
 
 async def _rebuild_one(journal: Journal, key: str, script: Callable[[], Script[Rebuilt | None]]) -> Rebuilt | None:

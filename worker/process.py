@@ -21,6 +21,7 @@ from turnwright.activities.runtime.boundary import pass_by
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
 from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.snapshots.opening import snapshots_at
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import JournalRenamed
 from turnwright.worker.condition import Condition
@@ -62,6 +63,8 @@ class WorkerProcess:
         self._registry = registry
         self._label = label
         self._stopping = asyncio.Event()
+        if settings.snapshots is not None:
+            snapshots_at(settings.snapshots)  # a driver that is not installed is said before anything is waited for
         self._condition = Condition(settings.max_concurrent_activities)
         self._unready = "it starts"
         self._showing = Showing(shown_at(settings), self._why_not_ready)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from turnwright.journal.snapshots.opening import checked_url
 from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
 from turnwright.workflows.payloads import HEARTBEAT_TIMEOUT_S
@@ -25,6 +26,7 @@ DAY_S = 86_400
 WORKFLOW_TASK_TIMEOUT_MAX_S = 120
 OPTIONS = {"journal_url": "--journal"}  # those of another name than the setting
 JOURNAL_URL = re.compile(r"(sqlite:///(?!:memory:).+|postgres(ql)?://.+)")
+SECRET = ("journal_url", "snapshots")  # may hold a password
 HOST_PORT = re.compile(r"[^\s/]+:\d{1,5}")
 WEB_PAGE = re.compile(r"https?://[^\s/]\S*")
 AGENTS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -53,6 +55,12 @@ class Settings(BaseSettings):
         None, description="who gives commands on this machine, for the records; else the system's user"
     )
     agents: str | None = Field(None, description="the agents to run, as package.module:name of a registry")
+
+    snapshots: str | None = Field(
+        None,
+        repr=False,  # may hold a password
+        description="where workers keep agents' states outside the journal: redis://…, file:///…, postgresql+asyncpg://…",
+    )
 
     task_queue: Name | None = Field(
         None, description="the Temporal task queue; without it, one that follows from the journal's id"
@@ -152,6 +160,11 @@ class Settings(BaseSettings):
     def _check_journal_url(cls, value: str) -> str:
         return _matching(JOURNAL_URL, value, "sqlite:///path/of/a/file or postgresql://user@host/database")
 
+    @field_validator("snapshots")
+    @classmethod
+    def _check_snapshots(cls, value: str | None) -> str | None:
+        return value and checked_url(value)
+
     @field_validator("temporal_address")
     @classmethod
     def _check_temporal_address(cls, value: str | None) -> str | None:
@@ -184,7 +197,7 @@ def _sentences(error: ValidationError, given: dict[str, Any]) -> list[str]:
     for one in error.errors(include_url=False, include_context=False):
         said = one["msg"].removeprefix("Value error, ").removeprefix("Input ")
         name = str(one["loc"][0])
-        shown = "" if name == "journal_url" else f", not {one['input']!r}"
+        shown = "" if name in SECRET else f", not {one['input']!r}"
         found.append(f"{_place(name, given)}{said[:1].lower()}{said[1:]}{shown}")
     return found
 

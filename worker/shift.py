@@ -19,6 +19,7 @@ from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
 from turnwright.activities.runtime.boundary import Boundary
 from turnwright.activities.tool_host import ToolHost
+from turnwright.journal.snapshots.opening import snapshots_at
 from turnwright.journal.store import Journal
 from turnwright.worker.actor import Actor, stop_all
 from turnwright.worker.condition import Condition
@@ -27,6 +28,7 @@ from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.settings import Settings
+from turnwright.worker.snapshots import Snapshots
 from turnwright.worker.strangers import Strangers
 from turnwright.worker.sweeper import Sweeper, SweepSettings
 from turnwright.worker.underway import Underway, let_go
@@ -72,6 +74,8 @@ class Shift:
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
         self._leading: tuple[Actor, ...] = (self._sweeper, inbox)
+        if settings.snapshots is not None:
+            self._leading = (*self._leading, Snapshots(journal, snapshots_at(settings.snapshots)))
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)
         self._underway = Underway(condition)
         interceptors = [Strangers(journal.driver, waker.journal_id, waker.task_queue), Outages(lapsed), self._underway]

@@ -142,6 +142,9 @@ def erase_rest(session_id: int) -> Script[tuple[dict[str, int], bool]]:
     webhooks = yield from rows("erase_webhooks", session_id, ROWS_ERASED_MAX)
     if len(webhooks) >= ROWS_ERASED_MAX:
         return {"enlisted": len(enlisted), "webhooks": len(webhooks)}, False
+    doomed = yield from rows("doom_snapshots", session_id, ROWS_ERASED_MAX)
+    if len(doomed) >= ROWS_ERASED_MAX:
+        return {"enlisted": len(enlisted), "webhooks": len(webhooks)}, False
     erased = yield from rows("erase_blobs", session_id, BLOBS_ERASED_MAX)
     if len(erased) < BLOBS_ERASED_MAX:
         yield from first("delete_counter", session_id)

@@ -151,6 +151,7 @@ def _erase(row: ThreadRow, command: EraseEntry, content: _Content, stored: bytes
     for sha in sorted(set() if entry is None else set(media_of(entry.payload))):
         yield from first("delete_unused_media", row.session_id, sha)
     yield from first("delete_checkpoints", row.id)
+    yield from first("forget_snapshots", row.id)
 
 
 def _say_so(row: ThreadRow, session: SessionRow, command: EraseEntry, erased: Entry | None) -> Script[int]:

@@ -18,6 +18,7 @@ ROLES = (
     ("turnwright.journal.postgres", "journal.stores"),
     ("turnwright.journal.store", "journal.stores"),
     ("turnwright.journal.drivers", "journal.stores"),
+    ("turnwright.journal.snapshots", "journal.snapshots"),
     ("turnwright.journal.watchers", "journal.stores"),
     ("turnwright.journal", "journal.pure"),
     ("turnwright.workflows.attributes", "workflows.shared"),
@@ -34,16 +35,18 @@ JOURNAL = {"journal.pure", "journal.stores"}
 MAY_IMPORT = {
     "journal.pure": {"journal.pure"},
     "journal.stores": JOURNAL,
+    "journal.snapshots": {*JOURNAL, "journal.snapshots"},
     "workflows.shared": {"journal.pure", "workflows.shared"},
     "workflows": {"journal.pure", "workflows.shared", "workflows"},
     "activities": {*JOURNAL, "workflows.shared", "activities"},
-    "client": {*JOURNAL, "workflows.shared", "client"},
+    "client": {*JOURNAL, "journal.snapshots", "workflows.shared", "client"},
     "worker": {role for _, role in ROLES},
 }
 # Other people's packages that would bring I/O or an engine where it does not belong.
 REFUSED_OUTSIDE = {
-    "journal.pure": {"asyncio", "asyncpg", "pydantic_ai", "socket", "sqlite3", "temporalio"},
-    "journal.stores": {"pydantic_ai", "temporalio"},
+    "journal.pure": {"asyncio", "asyncpg", "pydantic_ai", "redis", "socket", "sqlalchemy", "sqlite3", "temporalio"},
+    "journal.stores": {"pydantic_ai", "redis", "sqlalchemy", "temporalio"},
+    "journal.snapshots": {"asyncpg", "pydantic_ai", "sqlite3", "temporalio"},
     "workflows.shared": {"asyncpg", "pydantic_ai", "sqlite3"},
     "workflows": {"asyncpg", "pydantic_ai", "sqlite3"},
 }
@@ -102,6 +105,8 @@ def test_every_import_of_the_code_is_allowed_by_the_table() -> None:
         ("turnwright.journal.entries", "import turnwright.workflows.ids"),
         ("turnwright.journal.entries", "from turnwright.journal.store import Store"),
         ("turnwright.journal.entries", "import sqlite3"),
+        ("turnwright.journal.store", "from turnwright.journal.snapshots.port import SnapshotStore"),
+        ("turnwright.activities.model", "from turnwright.journal.snapshots.port import SnapshotStore"),
         ("turnwright.journal.sqlite.writer", "import temporalio.client"),
         ("turnwright.workflows.turn", "from turnwright.journal.sqlite.writer import Writer"),
         ("turnwright.workflows.turn", "from turnwright import activities"),

@@ -187,3 +187,32 @@ def test_without_a_command_the_help_is_shown() -> None:
     shown = CliRunner().invoke(build_app(), [])
     assert "dev" in shown.output
     assert "Usage" in shown.output
+
+
+def test_snapshots_are_rebuilt_shown_and_verified_where_they_are_said_to_be(file: Path, tmp_path: Path) -> None:
+    made(file)
+    place = ("--snapshots", f"file://{tmp_path}/snapshots")
+    before = json.loads(call(file, "snapshots", "verify", "--json", *place).stdout)
+    assert before == {"verified": {"behind": 1}}  # its turns wait for a worker
+    done = call(file, "snapshots", "rebuild", "--json", *place)
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"rebuilt": {"same": 1}})
+    assert json.loads(call(file, "snapshots", "verify", "--json", *place).stdout) == {"verified": {"same": 1}}
+    shown = json.loads(call(file, "snapshots", "show", "--session", "s", "--json", *place).stdout)
+    assert shown["key"] == ["default", None, "echo", "s", "main", "agent_state"]
+    assert [item["message"]["blocks"][0]["text"] for item in shown["state"]["inbox"]] == ["one", "two"]
+    Path(shown["place"]).write_text("{}", encoding="utf-8")
+    said = call(file, "snapshots", "verify", "--session", "s", *place)
+    assert said.exit_code == 1
+    assert shown["place"] in said.stdout.replace("\n", "")
+    assert call(file, "snapshots", "show", "--session", "s", *place).exit_code == 3
+    assert call(file, "snapshots", "show", "--session", "s", "--thread", "other", *place).exit_code == 1
+
+
+def test_snapshots_that_stand_nowhere_are_refused_on_one_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(file)
+    assert "say where snapshots are kept" in call(file, "snapshots", "verify").stderr
+    monkeypatch.setenv("TURNWRIGHT_SNAPSHOTS", "mongodb://user:secret@host")
+    said = call(file, "snapshots", "verify")
+    assert said.exit_code == 2
+    assert "TURNWRIGHT_SNAPSHOTS 'mongodb' is no store of snapshots" in said.stderr
+    assert "secret" not in said.stderr

@@ -13,6 +13,8 @@ from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import ROOT, Stack, until, until_shows
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.snapshots.files import FileSnapshots
+from turnwright.journal.snapshots.snapshot import SnapshotKey
 from turnwright.journal.why import Code
 
 pytestmark = pytest.mark.slow
@@ -47,9 +49,16 @@ async def presences(stack: Stack) -> list[str]:
 
 
 async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_end(each_store: Stack) -> None:
-    worker = await each_store.ready_worker()
+    worker = await each_store.ready_worker(snapshots=f"file://{each_store.folder}/snapshots")
     turn = await each_store.submit(call("add", a=1, b=2), say("It is {result}."))
     assert (await turn.result(timeout_s=30)).text == "It is 3."
+    kept, key = FileSnapshots(each_store.folder / "snapshots"), SnapshotKey(turn.key)
+
+    async def is_kept() -> bool:
+        found = await kept.load(key)
+        return found is not None and b"It is 3." in found.payload
+
+    await until(is_kept)
     assert len(await presences(each_store)) == 1
     worker.send(signal.SIGTERM)
     assert await worker.ended() == 0

@@ -1,0 +1,293 @@
+"""States are brought to where snapshots are kept: all of them, never older ones, whatever is away or dies meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from turnwright.journal import store_delete
+from turnwright.journal.commands import DeleteSession, EraseEntry
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import SnapshotGone, StoreError, StoreUnavailable
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Text
+from turnwright.journal.snapshots.deciding import Kept
+from turnwright.journal.snapshots.files import FileSnapshots
+from turnwright.journal.snapshots.memory import MemorySnapshots
+from turnwright.journal.snapshots.port import SnapshotStore
+from turnwright.journal.snapshots.projecting import Projection, Proof
+from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
+from turnwright.journal.store import Journal
+from turnwright.journal.store_delete import delete_session
+from turnwright.journal.transact import snapshotting
+from turnwright.journal.transact.rows import dump
+from turnwright.worker.snapshots import Snapshots
+
+DEADLINE_S = 30
+DELETE = DeleteSession(request_id="delete", principal="ann")
+Follow = Callable[[SnapshotStore], Awaitable[Snapshots]]
+
+
+class Fragile(MemorySnapshots):
+    """Is away, or refuses some threads, as long as it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: dict[str, StoreError] = {}
+        self.asked = 0
+
+    async def put(self, key: SnapshotKey, offer: Offer, **how: object) -> Kept:
+        self.asked += 1
+        error = self.fails.get(key.thread.thread) or self.fails.get("*")
+        if error is not None:
+            raise error
+        return await super().put(key, offer, **how)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def follow(journal: Journal) -> AsyncIterator[Follow]:
+    """Start a loop that brings states to a store."""
+    async with AsyncExitStack() as stack:
+
+        async def follow(store: SnapshotStore) -> Snapshots:
+            loop = Snapshots(journal, store)
+            stack.push_async_callback(loop.stop)
+            await loop.start()
+            return loop
+
+        yield follow
+
+
+async def turn(played: Played, text: str = "hello", key: ThreadKey = KEY) -> None:
+    """A turn from its submit to its end."""
+    made = await played.submit(text, key)
+    epoch = await played.claim(made, key)
+    await played.ask(made, epoch, key)
+    await played.answer(made, epoch, Text(text=f"said to {text}"), key=key)
+
+
+async def there(played: Played, store: SnapshotStore, key: ThreadKey = KEY) -> Snapshot:
+    """The thread's snapshot, once it is that of the state now."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            found, row = await store.load(SnapshotKey(key)), await played.journal.thread(key)
+            if found is not None and row is not None and found.as_of_seq == row.seq:
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def proofs(journal: Journal, store: SnapshotStore) -> list[Proof]:
+    return [proof async for proof in Projection(journal, store).verify()]
+
+
+async def rebuild(journal: Journal, store: SnapshotStore) -> list[Proof]:
+    return [proof async for proof in Projection(journal, store).rebuild()]
+
+
+async def test_the_state_is_there_after_each_turn_and_a_rebuild_gives_the_same_bytes(
+    played: Played, follow: Follow, tmp_path: Path
+) -> None:
+    store = FileSnapshots(tmp_path / "snapshots")
+    await turn(played, "before anybody follows")
+    await follow(store)
+    await there(played, store)
+    await turn(played, "second")
+    found = await there(played, store)
+    state = await played.journal.state(KEY)
+    assert (found.payload, found.state) == (dump(state), state)
+    assert [proof.finding for proof in await proofs(played.journal, store)] == ["same"]
+    anew = FileSnapshots(tmp_path / "anew")
+    await rebuild(played.journal, anew)
+    again = await anew.load(SnapshotKey(KEY))
+    assert again is not None
+    assert again.payload == found.payload
+
+
+async def test_a_thread_is_brought_when_its_turn_ends_and_not_at_each_step(played: Played, driver: Driver) -> None:
+    target = MemorySnapshots.name
+    projection = Projection(played.journal, MemorySnapshots())
+
+    async def due() -> list[str]:
+        page = await driver.read(partial(snapshotting.find_due_snapshots, target, 0, 10))
+        for thread in page.threads:
+            assert await projection.project(thread)
+        return [thread.turn_id for thread in page.threads]
+
+    first = await played.submit("first")
+    second = await played.submit("second")
+    epoch = await played.claim(first)
+    assert await due() == [first]
+    await played.ask(first, epoch)
+    assert await due() == []
+    await played.answer(first, epoch, Text(text="done"))
+    await played.claim(second)
+    assert await due() == [second]
+    assert await due() == []
+
+
+async def test_a_place_that_is_away_is_caught_up_with_by_whoever_comes_later(played: Played, follow: Follow) -> None:
+    store = Fragile()
+    store.fails["*"] = StoreUnavailable("it is away")
+    loop = await follow(store)
+    await turn(played)
+    async with asyncio.timeout(DEADLINE_S):
+        while not store.asked:
+            await asyncio.sleep(0.02)
+    await loop.stop()
+    store.fails.clear()
+    await follow(store)
+    assert (await there(played, store)).version == 1
+
+
+async def test_one_state_that_is_refused_keeps_no_other_waiting(played: Played, follow: Follow) -> None:
+    store = Fragile()
+    bad, good = (ThreadKey("t", None, "agent", "s", name) for name in ("bad", "good"))
+    store.fails["bad"] = StoreError("too large")
+    await turn(played, "bad", bad)
+    await turn(played, "good", good)
+    with capture_logs() as logs:
+        await follow(store)
+        await there(played, store, good)
+        await turn(played, "more", good)
+        await there(played, store, good)
+    assert [line["error"] for line in logs if line["event"] == "snapshot_refused"] == ["too large"]
+    store.fails.clear()
+    await turn(played, "bad again", bad)
+    await there(played, store, bad)
+
+
+async def test_whoever_dies_before_saying_so_brings_it_once_more(played: Played, follow: Follow) -> None:
+    store = MemorySnapshots()
+    await turn(played)
+    driver = played.journal.driver
+
+    def die(name: str) -> None:
+        if name == "move_snapshot":
+            raise StoreUnavailable("died")
+
+    driver.hook = die
+    page = await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))
+    with pytest.raises(StoreUnavailable):
+        await Projection(played.journal, store).project(page.threads[0])
+    driver.hook = None
+    again = await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))
+    assert [thread.reached for thread in again.threads] == [0]
+    await follow(store)
+    assert (await there(played, store)).version == 1
+
+
+async def test_what_was_erased_is_not_in_the_snapshot_either_also_while_a_turn_runs(
+    played: Played, follow: Follow
+) -> None:
+    store = MemorySnapshots()
+    await turn(played, "secret")
+    await follow(store)
+    assert b"secret" in (await there(played, store)).payload
+    running = await played.submit("next")
+    epoch = await played.claim(running)
+    await played.ask(running, epoch)
+    for entry in await played.journal.entries(KEY):
+        if entry.type in ("turn.queued", "model.responded"):
+            erase = EraseEntry(request_id=f"e{entry.seq}", seq=entry.seq, principal="ann")
+            await played.journal.execute(KEY, erase)
+    async with asyncio.timeout(DEADLINE_S):
+        while (found := await store.load(SnapshotKey(KEY))) is None or b"secret" in found.payload:
+            await asyncio.sleep(0.02)
+
+
+async def test_an_erasure_while_a_state_is_on_its_way_is_seen(played: Played, driver: Driver) -> None:
+    store = MemorySnapshots()
+    await turn(played, "secret")
+    projection = Projection(played.journal, store)
+    find = partial(snapshotting.find_due_snapshots, store.name, 0, 10)
+    [due] = (await driver.read(find)).threads
+    assert await projection.project(due)
+    await turn(played, "second")
+    [due] = (await driver.read(find)).threads
+    said = [entry.seq for entry in await played.journal.entries(KEY) if entry.type == "model.responded"]
+    for seq in said:
+        await played.execute(KEY, EraseEntry(request_id=f"e{seq}", seq=seq, principal="ann"))
+    assert not await driver.write(partial(snapshotting.save_snapshot, store.name, due, due.seq))
+    assert [thread.reached for thread in (await driver.read(find)).threads] == [-2]
+
+
+async def test_a_deleted_session_leaves_nothing_there_and_the_receipt_says_so(
+    played: Played, follow: Follow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_delete, "SNAPSHOTS_WAIT_S", 0)
+    store, kept = MemorySnapshots(), ThreadKey("t", None, "agent", "other")
+    side = ThreadKey("t", None, "agent", "s", "side")
+    for key in (KEY, side, kept):
+        await turn(played, key.thread + key.session, key)
+    loop = await follow(store)
+    for key in (KEY, side, kept):
+        await there(played, store, key)
+    await loop.stop()
+    deleted = await delete_session(played.journal, SESSION, DELETE)
+    assert deleted.stores["snapshots"] == {"deleted": 0, "pending": 2}
+    await follow(store)
+    async with asyncio.timeout(DEADLINE_S):
+        while await store.load(SnapshotKey(KEY)) or await store.load(SnapshotKey(side)):
+            await asyncio.sleep(0.02)
+    again = await delete_session(played.journal, SESSION, DELETE)
+    assert again.stores["snapshots"] == {"deleted": 2, "pending": 0}
+    assert "snapshots" not in again.stores["journal"]
+    assert [key async for key in store.every_key()] == [SnapshotKey(kept)]
+    with pytest.raises(SnapshotGone):
+        await store.put(SnapshotKey(side), Offer.of_value(1_000, "late"))
+
+
+async def test_nothing_is_begun_for_a_session_that_is_being_deleted(played: Played, driver: Driver, sql: Sql) -> None:
+    store = MemorySnapshots()
+    await turn(played)
+    [due] = (await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))).threads
+    await played.journal.execute(SESSION, DELETE)
+    assert not await Projection(played.journal, store).project(due)
+    assert await store.load(SnapshotKey(KEY)) is None
+    assert await sql("SELECT * FROM snapshots") == []
+
+
+async def test_a_snapshot_of_before_a_backup_was_restored_gives_way(played: Played, follow: Follow) -> None:
+    store = MemorySnapshots()
+    await store.put(SnapshotKey(KEY), Offer.of_value(5_000, "of a journal that is lost"))
+    await turn(played)
+    assert [proof.finding for proof in await proofs(played.journal, store)] == ["ahead"]
+    with capture_logs() as logs:
+        await follow(store)
+        await there(played, store)
+    assert [line["there"] for line in logs if line["event"] == "snapshot_ahead"] == [5_000]
+
+
+async def test_what_is_wrong_is_found_and_written_anew(played: Played, tmp_path: Path) -> None:
+    journal, store = played.journal, FileSnapshots(tmp_path / "snapshots")
+    names = ("missing", "damaged", "differs", "ahead", "gone", "fine", "behind")
+    keys = {name: SnapshotKey(ThreadKey("t", None, "agent", name)) for name in names}
+    for name, key in keys.items():
+        await turn(played, name, key.thread)
+    assert [proof.finding for proof in await rebuild(journal, store)] == ["same"] * len(names)
+    await turn(played, "more", keys["behind"].thread)
+    await store.remove(keys["missing"])
+    await store.put(keys["differs"], Offer.of_value(1, {"other": 1}))
+    state = await journal.state(keys["differs"].thread)
+    await store.put(keys["differs"], Offer.of_value(state.as_of_seq, {"other": 1}))
+    await store.put(keys["ahead"], Offer.of_value(9_000, {}))
+    await store.delete_session(keys["gone"].thread.session_key)
+    stray = SnapshotKey(ThreadKey("t", None, "agent", "stray"))
+    await store.put(stray, Offer.of_value(1, {}))
+    found = await store.load(keys["damaged"])
+    assert found is not None
+    Path(found.place).write_bytes(b"{}")
+    proven = {proof.key.thread.session: proof.finding for proof in await proofs(journal, store)}
+    assert proven == {
+        "missing": "missing", "damaged": "unreadable", "differs": "differs", "ahead": "ahead", "gone": "missing",
+        "fine": "same", "behind": "behind", "stray": "stray",
+    }  # fmt: skip
+    await rebuild(journal, store)
+    after = await proofs(journal, store)
+    assert [(proof.key, proof.finding) for proof in after if proof.finding != "same"] == [(stray, "stray")]
+    assert len(after) == len(names) + 1
