@@ -19,13 +19,14 @@ from turnwright.activities.agent_tools import (
     todo_write,
 )
 from turnwright.activities.check import Check, CheckHook
+from turnwright.activities.mcp import McpServer
 from turnwright.activities.memory import MemorySource, RequestContext
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled, ReconcileHook
 from turnwright.activities.registry import Registry, load_registry
 from turnwright.activities.subagents import Subagent
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import ToolError
+from turnwright.activities.tool_errors import OutcomeUnknown, ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
 from turnwright.activities.tool_results import Changed, External, Question
 from turnwright.activities.tools import Tool, tool
@@ -42,7 +43,9 @@ __all__ = [
     "Effect",
     "External",
     "Limits",
+    "McpServer",
     "MemorySource",
+    "OutcomeUnknown",
     "Permissions",
     "Question",
     "ReconcileHook",

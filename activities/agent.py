@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from turnwright.activities.agent_tools.results import read_result
 from turnwright.activities.memory import MemorySource
 from turnwright.activities.permissions import Permissions
+from turnwright.activities.sources.port import ToolSource
 from turnwright.activities.subagents import Subagent
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import AgentDefinition, ApprovalTerms, ContextPolicy, Limits
@@ -33,9 +34,10 @@ class Agent:
     `model` is a name of pydantic-ai's (`openai:…`, `anthropic:…`), `scripted:…`, or, with `base_url`, what
     an OpenAI-compatible server calls its model. `model_settings` go to the model as they are. `permissions` say
     which calls run unasked (by default those that only read), `approvals` how long a person has to answer, `context`
-    what gives way when a conversation is too long; an agent with a window can read back what was set aside. `memory` is
-    asked before each model call what the model is to remember, beside the thread's own memory document. For each of its
-    `subagents` it has a tool that gives it a task.
+    what gives way when a conversation is too long; an agent with a window can read back what was set aside. Among
+    `tools` may be sources of further ones, such as an `McpServer`. `memory` is asked before each model call what the
+    model is to remember, beside the thread's own memory document. For each of its `subagents` it has a tool that gives
+    it a task.
 
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
@@ -44,7 +46,7 @@ class Agent:
     name: str
     model: str
     instructions: str = ""
-    tools: Sequence[Tool[..., Any]] = ()
+    tools: Sequence[Tool[..., Any] | ToolSource] = ()
     limits: Limits = field(default_factory=Limits)
     model_settings: Mapping[str, Any] = field(default_factory=dict)
     base_url: str | None = None
@@ -53,6 +55,8 @@ class Agent:
     context: ContextPolicy = field(default_factory=ContextPolicy)
     memory: MemorySource | None = None
     subagents: Sequence[Subagent] = ()
+    _own: tuple[Tool[..., Any], ...] = field(init=False, repr=False, compare=False)
+    _sources: Mapping[str, ToolSource] = field(init=False, repr=False, compare=False)
     _definition: AgentDefinition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +69,9 @@ class Agent:
         if self.memory is not None and not callable(self.memory):
             raise InvalidInput(f"agent {self.name}: memory must be a function of a RequestContext, got {self.memory!r}")
         tools = [*self._with_read_result(), *self._for_subagents()]
-        object.__setattr__(self, "tools", _checked_tools(self.name, tools))
+        object.__setattr__(self, "tools", tuple(tools))
+        object.__setattr__(self, "_sources", _checked_sources(self.name, tools))
+        object.__setattr__(self, "_own", _checked_tools(self.name, tools))
         object.__setattr__(self, "_definition", self._defined())
 
     @property
@@ -73,11 +79,21 @@ class Agent:
         """What a thread pins when it is opened with this agent."""
         return self._definition
 
-    def tool(self, name: str) -> Tool[..., Any] | None:
-        """The tool of that name, if the agent has it."""
-        return next((tool for tool in self.tools if tool.name == name), None)
+    @property
+    def sources(self) -> Mapping[str, ToolSource]:
+        """What further tools come from, by name."""
+        return self._sources
 
-    def _with_read_result(self) -> Sequence[Tool[..., Any]]:
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of its own tools, and what those of its sources begin with, with a `*` behind."""
+        return (*(tool.name for tool in self._own), *(source.terms.names for source in self._sources.values()))
+
+    def tool(self, name: str) -> Tool[..., Any] | None:
+        """The tool of that name, if the agent has it as its own."""
+        return next((tool for tool in self._own if tool.name == name), None)
+
+    def _with_read_result(self) -> Sequence[Tool[..., Any] | ToolSource]:
         bounded = self.context.window_tokens is not None
         has_it = any(isinstance(tool, Tool) and tool.name == READ_RESULT for tool in self.tools)
         return [*self.tools, read_result] if bounded and not has_it else self.tools
@@ -95,7 +111,7 @@ class Agent:
                 name=self.name,
                 model=self.model,
                 instructions=self.instructions,
-                tools=tuple(tool.spec for tool in self.tools),
+                tools=tuple(tool.spec for tool in self._own),
                 limits=self.limits,
                 model_settings=settings,
                 base_url=self.base_url,
@@ -103,6 +119,7 @@ class Agent:
                 approvals=self.approvals,
                 context=self.context,
                 recalls=self.memory is not None,
+                sources=tuple(self._sources),
             )
         except ValidationError as error:
             wrong = error.errors(include_url=False)[0]
@@ -110,14 +127,25 @@ class Agent:
             raise InvalidInput(f"agent {self.name}: {field_name}: {wrong['msg']}") from error
 
 
-def _checked_tools(agent: str, tools: Sequence[Tool[..., Any]]) -> tuple[Tool[..., Any], ...]:
+def _checked_sources(agent: str, tools: Sequence[Tool[..., Any] | ToolSource]) -> Mapping[str, ToolSource]:
+    sources = [tool for tool in tools if not isinstance(tool, Tool) and isinstance(tool, ToolSource)]
+    twice = [name for name, count in Counter(source.terms.name for source in sources).items() if count > 1]
+    if twice:
+        raise InvalidInput(f"agent {agent}: several sources of tools are called {', '.join(twice)}; rename one")
+    return {source.terms.name: source for source in sources}
+
+
+def _checked_tools(agent: str, tools: Sequence[Tool[..., Any] | ToolSource]) -> tuple[Tool[..., Any], ...]:
+    own = []
     for tool in tools:
-        if not isinstance(tool, Tool):
+        if isinstance(tool, Tool):
+            own.append(tool)
+        elif not isinstance(tool, ToolSource):
             raise InvalidInput(f"agent {agent}: {tool!r} is not a tool; decorate the function with @tool")
-    twice = [name for name, count in Counter(tool.name for tool in tools).items() if count > 1]
+    twice = [name for name, count in Counter(tool.name for tool in own).items() if count > 1]
     if twice:
         raise InvalidInput(f"agent {agent}: several tools are called {', '.join(twice)}; rename one with name=")
-    return tuple(tools)
+    return tuple(own)
 
 
 def _copied(agent: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from turnwright.activities.check import Check, CheckVerdict
 from turnwright.activities.jsonable import jsonable
 from turnwright.activities.tool_body import Ended, answer_of, in_thread
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, bounded, traced, unfit
+from turnwright.activities.tool_errors import MESSAGE_CHARACTERS_MAX, ToolError, bounded, told, traced, unfit
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.permissions.call import paths_in
@@ -64,6 +64,8 @@ def _received(
         validated: dict[str, Any] = jsonable(tool.signature.validated(dict(arguments)))
     except ValidationError as error:
         return None, unfit(name, error)
+    except ToolError as error:  # the words of a schema that was written elsewhere
+        return None, told(error)
     except Exception:  # noqa: BLE001 - a validator of the tool's own types may raise anything
         return None, None
     return validated, None

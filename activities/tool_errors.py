@@ -32,6 +32,14 @@ class ToolError(TurnwrightError):
     """Raised by a tool to tell the model, in plain words, why the call failed."""
 
 
+class OutcomeUnknown(TurnwrightError):
+    """Raised by a tool whose call was made and got no answer: nobody knows whether it took effect.
+
+    A `once` call is then settled as if its worker had died: its `reconcile` hook is asked, or a person. Any other is
+    made again.
+    """
+
+
 def told(error: BaseException) -> str:
     """What the model reads about an exception of a tool: its class and message, or a ToolError's words alone."""
     try:

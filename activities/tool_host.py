@@ -20,7 +20,7 @@ from turnwright.activities.reconcile import Reconciled, ReconcileStatus
 from turnwright.activities.subagents import Opened
 from turnwright.activities.tool_body import Body, Ended, answer_of
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import bounded, malformed, told, traced, unfit
+from turnwright.activities.tool_errors import OutcomeUnknown, bounded, malformed, told, traced, unfit
 from turnwright.activities.tool_output import OUTPUT_BYTES_MAX, Converted, OutputRefused, converted
 from turnwright.activities.tool_results import Changed, External, Question, asked, checked_ops
 from turnwright.activities.tools import Tool
@@ -115,6 +115,10 @@ class ToolHost:
         return ended
 
     def _ended(self, call: ToolCall, started: float, ended: Ended) -> ToolOutcome:
+        if isinstance(ended.error, OutcomeUnknown):
+            log.warning("tool_outcome_unknown", tool=call.name, call_id=call.id, reason=told(ended.error))
+            said = Converted((Text(text=told(ended.error)),))
+            return _outcome(call, started, "unknown", said, effect_unknown=True)
         if ended.error is not None:
             log.warning("tool_failed", tool=call.name, call_id=call.id, traceback=traced(ended.error))
             return _outcome(call, started, "error", Converted((Text(text=told(ended.error)),)))

@@ -63,7 +63,8 @@ class ToolSpec(Frozen):
     """A tool as the model and the journal know it. `parameters` is a JSON schema of type object.
 
     `paths` names the arguments that are file paths, `command` the one that is a shell command line; `checked`:
-    the tool has a check of its own that says whether a call may run.
+    the tool has a check of its own that says whether a call may run. A tool that a source has listed says which one
+    (`source`), what it is called there, and the schema of what it returns, if there is one.
     """
 
     name: str
@@ -76,10 +77,16 @@ class ToolSpec(Frozen):
     paths: tuple[str, ...] = ()
     command: str | None = None
     checked: bool = False
+    source: str | None = None
+    name_there: str | None = None
+    returns: dict[str, Any] | None = None
 
 
 class AgentDefinition(Frozen):
-    """Everything a thread pins when it is opened; `recalls`: a source of memory, whose code is a worker's."""
+    """Everything a thread pins when it is opened; `recalls`: a source of memory, whose code is a worker's.
+
+    `sources` are what further tools come from: they list them, and each list is an entry of its own (`tools.listed`).
+    """
 
     name: str
     model: str
@@ -92,6 +99,16 @@ class AgentDefinition(Frozen):
     approvals: ApprovalTerms = ApprovalTerms()
     context: ContextPolicy = ContextPolicy()
     recalls: bool = False
+    sources: tuple[str, ...] = ()
+
+    def listed(self, source: str) -> tuple[ToolSpec, ...]:
+        """The tools that source has listed."""
+        return tuple(tool for tool in self.tools if tool.source == source)
+
+    def with_listed(self, source: str, tools: tuple[ToolSpec, ...]) -> AgentDefinition:
+        """The definition with these tools of the source in place of those it listed before."""
+        others = (tool for tool in self.tools if tool.source != source)
+        return self.model_copy(update={"tools": (*others, *tools)})
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, if the agent has it."""

@@ -52,6 +52,7 @@ from turnwright.journal.entries import (
     ToolDecided,
     ToolFinished,
     ToolReconciled,
+    ToolsListed,
     ToolStarted,
     TurnCancelled,
     TurnCancelRequested,
@@ -68,6 +69,7 @@ from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
 _NO_PROGRESS = (
     RunClaimed, ModelRequested, ContextCompactionFailed, ToolStarted, TurnStarted, ThreadOpened, InputApplied,
+    ToolsListed,
 )  # fmt: skip
 _HANDED_OVER = frozenset({"lost", "drained"})
 

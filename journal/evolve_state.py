@@ -36,6 +36,7 @@ from turnwright.journal.entries import (
     ToolFinished,
     ToolReconciled,
     ToolsChanged,
+    ToolsListed,
     TurnQueued,
     TurnStarted,
 )
@@ -184,6 +185,10 @@ def _with_changed(
     )
 
 
+def _listed(state: AgentState, _: Entry, payload: ToolsListed) -> dict[str, Any]:
+    return {} if state.agent is None else {"agent": state.agent.with_listed(payload.source, payload.tools)}
+
+
 def _imported(state: AgentState, _: Entry, payload: ThreadImported) -> dict[str, Any]:
     known = {name: value for name, value in payload.state.items() if name in _IMPORTABLE}
     extra = {name: value for name, value in payload.state.items() if name not in _IMPORTABLE}
@@ -231,5 +236,6 @@ _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     PlanChanged: lambda _, __, p: {"plan": p.plan},
     MemoryChanged: lambda _, __, p: {"memory": p.memory},
     ToolsChanged: lambda _, __, p: {"tools": p.groups},
+    ToolsListed: _listed,
     StateUpdated: _updated,
 }

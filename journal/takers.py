@@ -17,6 +17,7 @@ AGENTS_TOLD_MAX = 200
 REDUCER = "reducer"
 SLOTS = "slots"
 FULL = "full"
+ANY = "*"
 AWAY_SINCE_US = "temporal_away_since_us"
 NOBODY = "no worker is alive"
 START_ONE = "start one with `turnwright worker`"
@@ -100,12 +101,20 @@ def _with_tool(due: Due, workers: Sequence[Presence]) -> _Passed:
     """One of several calls is enough, if others can run the rest; a thread keeps the tools it was opened with."""
     told = [(one, _tools(one, due.agent)) for one in workers]
     known = _together([tools for _, tools in told])
-    missing = frozenset[str]() if known is None else due.tools - known
+    missing = frozenset[str]() if known is None else due.tools - _had(due.tools, known)
     if missing:
         tools = ", ".join(sorted(missing))
         text = f"No live worker's agent {due.agent} has the tool {tools} to {due.todo}; start one that has."
         return Hindered("tool_unknown", text)
-    return [one for one, tools in told if not due.tools or tools is None or due.tools & tools]
+    return [one for one, tools in told if not due.tools or tools is None or _had(due.tools, tools)]
+
+
+def _had(wanted: frozenset[str], told: frozenset[str]) -> frozenset[str]:
+    """Those of the tools that are among what a worker tells: names, and beginnings of names, with a `*` behind, of
+    what it lists from elsewhere.
+    """
+    beginnings = tuple(name.removesuffix(ANY) for name in told if name.endswith(ANY))
+    return frozenset(name for name in wanted if name in told or (beginnings and name.startswith(beginnings)))
 
 
 def _of_its_version(due: Due, workers: Sequence[Presence]) -> _Passed:

@@ -43,7 +43,8 @@ class Scene:
     cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet. `serving`: presences
     that are in touch with the journal's Temporal; None: that was not looked at. `reducer`: the version that wrote its
     thread or session. `wakes`: how often its thread was woken since its last entry. `elsewhere` and `reserved` are
-    those of `Facts`. `children` are the turns whose end it waits for, the first of many.
+    those of `Facts`. `children` are the turns whose end it waits for, the first of many. `tools_away`: why what its
+    tools come from could not be asked before its model call.
     """
 
     key: ThreadKey
@@ -63,6 +64,7 @@ class Scene:
     elsewhere: Used | None = None
     reserved: Used = NOTHING
     children: tuple[Scene, ...] = ()
+    tools_away: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +240,11 @@ def _delayed(scene: Scene, until_us: int) -> Why:
     active = scene.control.turn(scene.status.turn_id)
     model = None if active is None else active.model
     failures = {} if model is None else model.failures
-    counted = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in failures.items())
     in_ = human(until_us - scene.now_us)
+    if scene.tools_away:
+        text = f"It looks again in {in_} for what its tools come from, before it calls its model: {scene.tools_away}"
+        return Why("retry", text, until_us=until_us)
+    counted = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in failures.items())
     return Why("retry", f"It tries its model again in {in_}; the model failed so far: {counted}.", until_us=until_us)
 
 

@@ -112,7 +112,7 @@ class WorkerProcess:
         if journal_id is None:
             return
         queue = self._settings.task_queue or default_task_queue(journal_id)
-        tools = {agent.name: [tool.name for tool in agent.tools] for agent in self._registry}
+        tools = {agent.name: agent.tool_names for agent in self._registry}
         info = WorkerInfo(self._label, queue, self._registry.names, tools)
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce, self._condition)
         await self._until_there(presence.start, StoreUnavailable)

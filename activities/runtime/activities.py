@@ -93,9 +93,10 @@ class Activities:
         self.parts.drafting.start()
 
     async def stop(self) -> None:
-        """Stop watching and close the models' connections."""
+        """Stop watching and close the connections of models and of what tools come from."""
         await self.parts.watcher.stop()
         await self.parts.drafting.stop()
+        await self.parts.sources.close()
         await self.parts.models.aclose()
 
     @property

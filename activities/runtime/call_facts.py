@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -16,6 +17,7 @@ from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.read_back import read_back
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import malformed
+from turnwright.activities.tools import Tool
 from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.agents import AgentDefinition, ToolSpec
@@ -53,7 +55,7 @@ async def facts_of_call(attempt: Attempt, state: AgentState, call: ToolCall) -> 
         return CallFacts()
     if call.malformed is not None:
         return CallFacts(unfit=malformed(call))
-    tool = attempt.parts.registry.tool(attempt.key.agent, call.name)
+    tool = tool_of(attempt, state, call.name)
     directories = state.permissions.working_directories
     try:
         return await facts_of(tool, spec, call.arguments, context_of(attempt, state, call.id), directories)
@@ -69,6 +71,16 @@ def spec_of(attempt: Attempt, state: AgentState, name: str) -> ToolSpec | None:
         return pinned
     tool = attempt.parts.registry.tool(attempt.key.agent, name)
     return None if tool is None else tool.spec
+
+
+def tool_of(attempt: Attempt, state: AgentState, name: str) -> Tool[..., Any] | None:
+    """The tool of that name, if this worker has it, or the source that listed it."""
+    spec = None if state.agent is None else state.agent.tool(name)
+    if spec is None or spec.source is None:
+        return attempt.parts.registry.tool(attempt.key.agent, name)
+    agent = attempt.parts.registry.get(attempt.key.agent)
+    source = None if agent is None else agent.sources.get(spec.source)
+    return None if source is None else attempt.parts.sources.of(source).tool(spec)
 
 
 def context_of(attempt: Attempt, state: AgentState, call_id: str, ordinal: int = 1) -> ToolContext:

@@ -17,6 +17,7 @@ from turnwright.activities.models.port import ModelFailure, ModelResponse, Parti
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import facts_of_answer, knows_checks
 from turnwright.activities.runtime.drafting import Draft
+from turnwright.activities.runtime.listed import knows_sources, list_tools
 from turnwright.activities.runtime.recalling import knows_memory, recall
 from turnwright.activities.runtime.request import request_of
 from turnwright.activities.runtime.reserve import expected_use
@@ -44,6 +45,7 @@ class Call:
     draft: Draft
     partial: Partial
     started_s: float = field(default_factory=time.monotonic)
+    tools: tuple[ToolSpec, ...] = ()
     offered: tuple[ToolSpec, ...] = ()
     state: AgentState | None = None
     facts: tuple[CallFacts, ...] = ()
@@ -65,7 +67,7 @@ async def model_step(attempt: Attempt) -> Next:
     definition = state.agent
     if definition is None:
         raise StoreCorrupt("a step is to run and no agent is pinned", attempt.key.canonical)
-    if not knows_checks(attempt, definition) or not knows_memory(attempt, definition):
+    if not all(knows(attempt, definition) for knows in (knows_checks, knows_memory, knows_sources)):
         raise attempt.agent_unknown()
     outcome = await attempt.commit(
         RequestModel(
@@ -106,10 +108,12 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
 
 async def _respond(call: Call) -> ModelResponse:
     attempt, definition = call.attempt, call.definition
-    before, recalled = await attempt.state(), await recall(attempt)
+    before = await list_tools(attempt, call.ordinal, await attempt.state())
+    recalled = await recall(attempt)
     too_long = "context_length" in call.failed
     state = await make_room(attempt, call.ordinal, before, call.room, recalled=recalled, refused=too_long)
     call.state, call.offered = state, offered_tools(state)
+    call.tools = () if state.agent is None else state.agent.tools
     if "invalid" in call.failed or (too_long and state.context == before.context):
         call.left_out = suspects(state)
     request = await request_of(attempt, definition, call.ordinal, state, recalled, call.left_out)
@@ -148,7 +152,7 @@ def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondMod
         finish_reason=response.finish_reason,
         model=response.model,
         duration_ms=duration_ms,
-        tools={tool.name: CallSpec.of(tool, active=tool in call.offered) for tool in call.definition.tools},
+        tools={tool.name: CallSpec.of(tool, active=tool in call.offered) for tool in call.tools},
         facts=call.facts,
         refused_media=call.left_out,
         blobs=response.blobs,

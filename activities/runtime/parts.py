@@ -13,6 +13,7 @@ from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
 from turnwright.activities.runtime.watcher import Watcher
+from turnwright.activities.sources.in_use import SourcesInUse
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.store import Journal
 from turnwright.workflows.waking import Waker
@@ -37,3 +38,4 @@ class Parts:
     settings: ActivitySettings
     boundary: Boundary = pass_by
     seldom: Seldom = field(default_factory=Seldom)
+    sources: SourcesInUse = field(default_factory=SourcesInUse)

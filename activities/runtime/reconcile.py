@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from turnwright.activities.runtime.attempt import Attempt
-from turnwright.activities.runtime.call_facts import context_of
+from turnwright.activities.runtime.call_facts import context_of, tool_of
 from turnwright.activities.runtime.supervise import supervise
 from turnwright.activities.runtime.tool_call import asked_for, call_of
 from turnwright.journal.commands import SettleCall
@@ -33,7 +33,7 @@ async def reconcile_call(attempt: Attempt) -> Next:
     unknown = SettleCall(**base, outcome="unknown")
     if asked is None:
         return await attempt.report(unknown, unknown)
-    tool = attempt.parts.registry.tool(attempt.key.agent, asked.name)
+    tool = tool_of(attempt, state, asked.name)
     if tool is None:
         raise attempt.agent_unknown(asked.name)
     hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call.call_id, call.ordinal))

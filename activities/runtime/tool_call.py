@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from turnwright.activities.runtime.attempt import Attempt
-from turnwright.activities.runtime.call_facts import context_of, facts_of_call, spec_of
+from turnwright.activities.runtime.call_facts import context_of, facts_of_call, spec_of, tool_of
 from turnwright.activities.runtime.supervise import Ended, supervise
 from turnwright.activities.runtime.watcher import Watched
 from turnwright.activities.subagents import Opened
@@ -51,7 +51,7 @@ async def tool_call(attempt: Attempt) -> Next:
     await attempt.parts.boundary("tool:begun")
     state = await attempt.state()
     asked = asked_for(state, given.call)
-    tool = None if asked is None else attempt.parts.registry.tool(attempt.key.agent, asked.name)
+    tool = None if asked is None else tool_of(attempt, state, asked.name)
     if asked is not None and tool is None:
         raise attempt.agent_unknown(asked.name)
     command = await _claim(attempt, state, asked)

@@ -51,6 +51,7 @@ const MARKS = {
   "tasks.changed": () => ({ tone: "plain", text: "Tasks changed" }),
   "plan.changed": (p) => ({ tone: "plain", text: p.plan?.active ? "Planning" : "Plan changed" }),
   "tools.changed": (p) => ({ tone: "plain", text: `Tool groups: ${p.groups?.join(", ") || "none"}` }),
+  "tools.listed": (p) => ({ tone: "plain", text: `Tools of ${p.source}: ${p.tools?.length ?? 0}`, more: p.tools?.map((/** @type {{name: string}} */ tool) => tool.name).join(", ") }),
   "state.updated": (p) => ({ tone: "held", text: `State changed${by(p)}: ${Object.keys(p.changes ?? {}).join(", ")}` }),
   "child.spawned": (p) => ({ tone: "live", text: `Task given to a subagent${p.detached ? ", which works by itself" : ""}`, more: p.child_turn }),
   "child.finished": (p) => ({ tone: "plain", text: `The subagent's turn: ${p.phase}`, more: p.child_turn }),

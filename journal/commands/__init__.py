@@ -11,6 +11,7 @@ from turnwright.journal.commands.base import TurnCommand as TurnCommand
 from turnwright.journal.commands.run import Claiming as Claiming
 from turnwright.journal.commands.run import ClaimRun as ClaimRun
 from turnwright.journal.commands.run import CompactContext as CompactContext
+from turnwright.journal.commands.run import ListTools as ListTools
 from turnwright.journal.commands.run import Look as Look
 from turnwright.journal.commands.run import RequestModel as RequestModel
 from turnwright.journal.commands.run import RunCommand as RunCommand

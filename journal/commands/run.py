@@ -11,7 +11,7 @@ from typing import Any
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands.specs import CallSpec
-from turnwright.journal.entries.state import ContextCompacted, ContextOffloaded
+from turnwright.journal.entries.state import ContextCompacted, ContextOffloaded, ToolsListed
 from turnwright.journal.messages import Usage
 from turnwright.journal.permissions.facts import CallFacts
 
@@ -74,6 +74,16 @@ class CompactContext(RunCommand):
     compacted: ContextCompacted | None = None
     failed: str = ""
     usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTools(RunCommand):
+    """Record what sources offer now, before the model call that attempt `ordinal` has claimed."""
+
+    epoch: int
+    step: int
+    ordinal: int
+    listed: tuple[ToolsListed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

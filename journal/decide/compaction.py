@@ -7,7 +7,7 @@ with a fault takes the place of nothing; that it failed is recorded, so that it 
 from __future__ import annotations
 
 from turnwright.journal import entry_ids
-from turnwright.journal.commands import CompactContext, CompactThread, Rejection
+from turnwright.journal.commands import CompactContext, CompactThread, ListTools, Rejection
 from turnwright.journal.context.candidate import faults, with_stubs
 from turnwright.journal.context.stubs import text_of
 from turnwright.journal.context.tokens import request_tokens
@@ -39,7 +39,7 @@ def request_compaction(context: Context, command: CompactThread) -> Decision:
 
 def compact_context(context: Context, command: CompactContext) -> Decision:
     """Record what gives way, and that a summary failed; or say what speaks against it."""
-    if not _has_claimed(context, command):
+    if not has_claimed(context, command):
         return Rejection("no_claim", "this attempt does not have the step's model call (any more)")
     messages = () if context.facts.state is None else context.facts.state.context
     against = _not_so_long(messages, command.offloads)
@@ -58,7 +58,8 @@ def compact_context(context: Context, command: CompactContext) -> Decision:
     ]  # fmt: skip
 
 
-def _has_claimed(context: Context, command: CompactContext) -> bool:
+def has_claimed(context: Context, command: CompactContext | ListTools) -> bool:
+    """Whether the command is of the attempt that has the step's model call, and of the newest run."""
     active = context.control.turn(command.turn_id)
     model = None if active is None else active.model
     if active is None or model is None or model.claim is None or active.status.phase == "cancelling":

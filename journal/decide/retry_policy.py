@@ -29,6 +29,7 @@ POLICY: Mapping[FailureClass, Backoff | None] = {
     "timeout": Backoff(0.5, 30.0),
     "cut": Backoff(0.2, 10.0),
     "rate_limited": Backoff(2.0, 120.0, attempts_factor=4),
+    "tools_away": Backoff(1.0, 60.0, attempts_factor=4),  # the model was not called: what lists its tools was away
     "invalid": None,
     "auth": None,
     "context_length": Backoff(0.0, 0.0, attempts_max=2),  # the second one makes room first

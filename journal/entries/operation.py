@@ -15,7 +15,9 @@ from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Block, Denier, Media, Text, Usage
 
-FailureClass = Literal["transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused"]
+FailureClass = Literal[
+    "transient", "rate_limited", "timeout", "cut", "invalid", "auth", "context_length", "refused", "tools_away"
+]
 InterruptReason = Literal["cancelled", "lost", "drained"]
 ToolOutcome = Literal["success", "error", "denied", "interrupted", "unknown", "lost", "drained", "deferred"]
 InteractionKind = Literal["approval", "form", "external", "unknown_outcome", "budget"]

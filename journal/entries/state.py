@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from turnwright.journal.agents import ToolSpec
 from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.messages import Message, Usage
@@ -94,6 +95,14 @@ class ToolsChanged(ByPrincipal):
 
     TYPE: ClassVar[str] = "tools.changed"
     groups: tuple[str, ...]
+
+
+class ToolsListed(Payload):
+    """What a source of tools has to offer now; it replaces what it listed before."""
+
+    TYPE: ClassVar[str] = "tools.listed"
+    source: str
+    tools: tuple[ToolSpec, ...] = ()
 
 
 class BudgetChanged(ByPrincipal):

@@ -1,14 +1,16 @@
-"""Who set the flags that hold a turn, a thread or a session, and who cancelled a turn.
+"""Who set the flags that hold a turn, a thread or a session, who cancelled a turn, and what its tools wait for.
 
 Rule: an entry is read only for what holds now, by its key, so looking costs the same however long the thread is.
 """
 
 from __future__ import annotations
 
+from turnwright.journal import entry_ids
 from turnwright.journal.acts import Act, Level, act_of
-from turnwright.journal.control import PauseFlag, SessionControl
+from turnwright.journal.control import ActiveTurn, PauseFlag, SessionControl
 from turnwright.journal.entries import (
     Entry,
+    ModelFailed,
     Payload,
     TurnCancelled,
     TurnCancelRequested,
@@ -49,6 +51,18 @@ def cancelled_by(thread: ThreadKey, turn: TurnStatus) -> Script[Act | None]:
     if turn.phase not in ("cancelling", "cancelled"):
         return None
     return (yield from _last_act(thread, turn, (TurnCancelRequested, TurnCancelled)))
+
+
+def tools_away(thread: ThreadKey, turn: TurnStatus, active: ActiveTurn | None) -> Script[str]:
+    """Why the last attempt of the step's model call could not list its tools; empty: it did not fail by that."""
+    model = None if active is None else active.model
+    place = (yield from find_place(thread)) if model is not None and "tools_away" in model.failures else None
+    if model is None or place is None:
+        return ""
+    entry_id = entry_ids.model(turn.turn_id, model.step, model.ordinal, "failed")
+    found = yield from first("turn_entry", place.id, turn.turn_id, entry_id, turn.queued_seq - 1)
+    payload = None if found is None else entry_of(found, thread.canonical).payload
+    return payload.message if isinstance(payload, ModelFailed) and payload.failure == "tools_away" else ""
 
 
 def _act_at(key: ThreadKey, seq: int) -> Script[Act | None]:

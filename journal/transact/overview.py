@@ -15,7 +15,7 @@ from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
-from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by
+from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by, tools_away
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
 from turnwright.journal.transact.rows import ThreadRow, clock, find_place, find_session, find_thread
 from turnwright.journal.transact.spending import read_others
@@ -113,6 +113,7 @@ def _see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
     serving = yield from rows("serving_rows")
     wakes = yield from _useless_wakes(row)
     others = yield from read_others(row, session.control)
+    away = yield from tools_away(key, status, control.turn(turn_id))
     return Scene(
         key, status, control, session.control, front, ahead, now_us, row.at_us, held, act,
         serving=frozenset(presence for presence, _ in serving),
@@ -120,6 +121,7 @@ def _see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
         wakes=wakes,
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
+        tools_away=away,
     )  # fmt: skip
 
 

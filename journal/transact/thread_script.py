@@ -23,6 +23,7 @@ from turnwright.journal.commands import (
     CompactContext,
     CompactThread,
     FinishTool,
+    ListTools,
     Reconcile,
     Rejection,
     Respond,
@@ -235,7 +236,7 @@ def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -
 
 def _changes_state(command: ClientCommand | RunCommand) -> bool:
     """Whether the decision depends on the agent's state, which costs a read."""
-    return isinstance(command, ChangeState | UpdateState | CompactContext | CompactThread) or (
+    return isinstance(command, ChangeState | UpdateState | CompactContext | CompactThread | ListTools) or (
         isinstance(command, FinishTool) and bool(command.ops)
     )
 

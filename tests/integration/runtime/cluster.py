@@ -205,7 +205,9 @@ class Cluster:
         worker = await self._stack.enter_async_context(running)
         return LocalWorker(name, journal, made, hold, worker)
 
-    async def spawn_worker(self, *, lease_s: float = 30.0) -> OtherWorker:
+    async def spawn_worker(
+        self, *, lease_s: float = 30.0, agents: str = "tests.integration.runtime.agents:AGENTS"
+    ) -> OtherWorker:
         """Start a worker in a process of its own; it is killed with the test at the latest."""
         given = {
             "journal_url": self.journal_url,
@@ -213,6 +215,7 @@ class Cluster:
             "queue": self.queue,
             "presence": f"other-{next(_numbers)}",
             "lease_s": lease_s,
+            "agents": agents,
             "task_timeout_s": self.task_timeout_s,
         }
         process = await asyncio.create_subprocess_exec(

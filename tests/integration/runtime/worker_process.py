@@ -6,9 +6,8 @@ import sys
 
 from temporalio.client import Client
 
-from tests.integration.runtime.agents import AGENTS
 from tests.integration.runtime.workers import SETTINGS, temporal_worker
-from turnwright.activities.registry import Registry
+from turnwright.activities.registry import load_registry
 from turnwright.activities.runtime import Activities
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Terms
@@ -17,13 +16,13 @@ from turnwright.workflows.waking import Waker
 
 
 async def work(
-    journal_url: str, address: str, queue: str, presence: str, lease_s: float, task_timeout_s: float
+    journal_url: str, address: str, queue: str, presence: str, lease_s: float, task_timeout_s: float, agents: str
 ) -> None:
     client = await Client.connect(address, identity=presence)
     journal = await Journal.open(journal_url, terms=Terms(presence=presence))
     hold = await journal.driver.hold_presence(presence, {}, lease_s=lease_s)
     waker = Waker(client, await journal.journal_id(), queue, task_timeout_s)
-    activities = Activities(journal, waker, Registry(AGENTS), lambda: presence, SETTINGS)
+    activities = Activities(journal, waker, load_registry(agents), lambda: presence, SETTINGS)
     await activities.start()
     async with temporal_worker(client, queue, activities, presence):
         print("ready", flush=True)  # noqa: T201 - the test waits for it

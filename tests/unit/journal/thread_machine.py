@@ -22,6 +22,7 @@ from turnwright.journal.commands import (
     CompactContext,
     CompactThread,
     FinishTool,
+    ListTools,
     LoggedCommand,
     Reconcile,
     Rejection,
@@ -49,7 +50,7 @@ from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_stat
 
 KEY = ThreadKey("acme", "ann", "helper", "s-1")
 BEGIN_US = 1_700_000_000_000_000
-NEED_STATE = ChangeState | CompactContext | CompactThread | UpdateState | FinishTool
+NEED_STATE = ChangeState | CompactContext | CompactThread | ListTools | UpdateState | FinishTool
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""The connection to a server: a session that is opened when first needed, kept, and opened anew when it has ended.
+
+Rule: there is one session for a server and a worker. After a failure it is not tried again at once, but ever more
+seldom; who asks meanwhile is told what was wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Final
+
+from turnwright.activities.mcp.live import Live
+from turnwright.activities.mcp.server import McpServer
+from turnwright.activities.sources.port import SourceAway
+
+BACKOFF_S_FIRST: Final = 0.5
+BACKOFF_S_MAX: Final = 30.0
+
+
+class Connection:
+    """Gives the session with one server."""
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self._live: Live | None = None
+        self._one = asyncio.Lock()
+        self._failures = 0
+        self._not_before_s = 0.0
+        self._why = ""
+
+    async def live(self) -> Live:
+        """The session, opened if there is none.
+
+        Raises:
+            SourceAway: there is none and none can be had now.
+        """
+        async with self._one:
+            if self._live is not None and not self._live.over:
+                return self._live
+            if time.monotonic() < self._not_before_s:
+                raise SourceAway(self._why)
+            return await self._open()
+
+    async def live_within(self, patience_s: float) -> Live:
+        """The session, tried for again and again for so long.
+
+        Raises:
+            SourceAway: none could be had.
+        """
+        until_s = time.monotonic() + patience_s
+        while True:
+            try:
+                return await self.live()
+            except SourceAway:
+                wait_s = max(0.0, self._not_before_s - time.monotonic())
+                if time.monotonic() + wait_s >= until_s:
+                    raise
+            await asyncio.sleep(wait_s)
+
+    async def drop(self, live: Live) -> None:
+        """Have no more to do with a session that does not answer as it should."""
+        if self._live is live:
+            self._live = None
+        await live.close()
+
+    async def close(self) -> None:
+        """End the session, if there is one."""
+        live, self._live = self._live, None
+        if live is not None:
+            await live.close()
+
+    async def _open(self) -> Live:
+        try:
+            self._live = await Live.open(self._server)
+        except SourceAway as error:
+            backoff_s = min(BACKOFF_S_FIRST * 2 ** min(self._failures, 10), BACKOFF_S_MAX)
+            self._failures += 1
+            self._not_before_s = time.monotonic() + backoff_s
+            self._why = f"The MCP server {self._server.name!r} is away: {error}."
+            raise SourceAway(self._why) from error
+        self._failures = 0
+        return self._live
