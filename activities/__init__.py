@@ -18,6 +18,7 @@ from turnwright.activities.agent_tools import (
     read_result,
     todo_write,
 )
+from turnwright.activities.agent_tools.sessions import session_history, session_list, session_search
 from turnwright.activities.check import Check, CheckHook
 from turnwright.activities.mcp import McpServer
 from turnwright.activities.memory import MemorySource, RequestContext
@@ -68,6 +69,9 @@ __all__ = [
     "propose_objective",
     "propose_requirement",
     "read_result",
+    "session_history",
+    "session_list",
+    "session_search",
     "todo_write",
     "tool",
 ]

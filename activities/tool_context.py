@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from turnwright.activities.runtime.own_sessions import OwnSessions
     from turnwright.journal.agent_state import AgentState
 
 
@@ -21,6 +22,7 @@ class ToolContext:
 
     `state` is the agent's state as of the call, None where there is none (as in a test).
     `results` gives the whole text of a result that was set aside, by its call id (None: there is no such result).
+    `sessions` are those of the thread's user, for the tools that read them.
     `cancel_requested` is set when the call should stop. An async tool is cancelled as well; a sync one
     runs in a thread and has to look: `ctx.cancel_requested.wait(0.1)`.
     """
@@ -38,4 +40,5 @@ class ToolContext:
     attempt: int = 1
     state: AgentState | None = None
     results: Callable[[str], Awaitable[str | None]] | None = field(default=None, compare=False, repr=False)
+    sessions: OwnSessions | None = field(default=None, compare=False, repr=False)
     cancel_requested: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)

@@ -14,6 +14,7 @@ import structlog
 
 from turnwright.activities.permission_facts import facts_of
 from turnwright.activities.runtime.attempt import Attempt
+from turnwright.activities.runtime.own_sessions import OwnSessions
 from turnwright.activities.runtime.read_back import read_back
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import malformed
@@ -100,4 +101,5 @@ def context_of(attempt: Attempt, state: AgentState, call_id: str, ordinal: int =
         attempt=ordinal,
         state=state,
         results=partial(read_back, attempt, state),
+        sessions=OwnSessions(attempt.parts.journal, key),
     )

@@ -6,7 +6,7 @@ from tests.integration.runtime.agents import trace
 from tests.integration.runtime.asking import last_asked, respond, results
 from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.scripts import call, calls, say
-from turnwright.activities import Agent, External, Permissions, agent_tools, tool
+from turnwright.activities import Agent, External, Permissions, agent_tools, session_search, tool
 from turnwright.journal.briefing import HEADING
 from turnwright.journal.entries import PlanChanged, TasksChanged, ToolsChanged
 from turnwright.journal.view import request_messages
@@ -34,7 +34,7 @@ async def inspect_parcel(parcel: str) -> External:
 PLANNER = Agent(
     "planner",
     "scripted:test",
-    tools=[*agent_tools(), note, fetch, inspect_parcel],
+    tools=[*agent_tools(), session_search, note, fetch, inspect_parcel],
     permissions=Permissions(mode="bypass"),
 )
 
@@ -142,3 +142,14 @@ async def test_a_tool_of_a_group_is_called_after_its_activation_only(small_clust
     assert after[1:] == ("success", "page x")
     (changed,) = [e.payload for e in await turn.of_type("tools.changed") if isinstance(e.payload, ToolsChanged)]
     assert changed.groups == ("web",)
+
+
+async def test_what_was_said_before_is_found_by_the_agent_itself(small_cluster: Cluster) -> None:
+    await small_cluster.start_worker(agents=(PLANNER,))
+    turn = await small_cluster.submit(call("session_search", text="bicycles"), say("done"), agent="planner")
+    await turn.until("completed")
+    assert await results(turn) == [("session_search", "success", "Nothing was found.")]
+    await (await small_cluster.submit(say("Bicycles are sold out."), agent="planner")).until("completed")
+    turn = await small_cluster.submit(call("session_search", text="bicycles"), say("done"), agent="planner")
+    await turn.until("completed")
+    assert "Bicycles are sold out." in (await results(turn))[0][2]
