@@ -35,7 +35,7 @@ class Registered:
     async def choose(self, client: Client, wanted: Attributes) -> TypedSearchAttributes:
         """Those that may be set."""
         if self._known is None:
-            self._known = await _known_to(client)
+            self._known = await known_attributes(client)
         known = self._known or frozenset()
         return TypedSearchAttributes(
             [
@@ -55,8 +55,8 @@ def of_session(key: SessionKey) -> dict[SearchAttributeKey[str], str | None]:
     return {TENANT: key.tenant, USER: key.user, SESSION: key.session}
 
 
-async def _known_to(client: Client) -> frozenset[str] | None:
-    """The names the namespace has; None: it cannot be asked at the moment."""
+async def known_attributes(client: Client) -> frozenset[str] | None:
+    """The names of ours that the namespace has; None: it cannot be asked at the moment."""
     request = ListSearchAttributesRequest(namespace=client.namespace)
     try:
         told = await client.operator_service.list_search_attributes(request, timeout=timedelta(seconds=RPC_TIMEOUT_S))

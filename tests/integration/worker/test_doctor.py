@@ -1,0 +1,96 @@
+"""The doctor tells a system that is well from one that is not, and says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.integration.client.program import NOBODY_THERE
+from turnwright.journal.driver import Driver
+from turnwright.journal.drivers import open_driver
+from turnwright.worker.doctor.agents import look_at_agents
+from turnwright.worker.doctor.findings import Finding, Verdict
+from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
+from turnwright.worker.doctor.temporal import look_at_temporal
+from turnwright.worker.settings import Settings
+from turnwright.worker.temporal_server import TemporalServer
+
+
+async def findings(looked: AsyncIterator[Finding]) -> dict[str, Finding]:
+    return {finding.about: finding async for finding in looked}
+
+
+def verdicts(found: dict[str, Finding]) -> dict[str, Verdict]:
+    return {about: finding.verdict for about, finding in found.items()}
+
+
+async def test_a_journal_that_is_well_but_for_its_missing_workers(driver: Driver, journal_url: str) -> None:
+    found = await findings(look_at_journal(Settings(journal_url=journal_url)))
+    assert {about for about, verdict in verdicts(found).items() if verdict != "ok"} <= {"workers", "fsync"}
+    assert found["workers"].said == "none lives: turns are accepted and wait"
+    assert "turnwright worker" in found["workers"].todo
+
+
+async def test_clocks_that_are_apart_are_seen(
+    driver: Driver, journal_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time
+    monkeypatch.setattr("turnwright.worker.doctor.journal.time.time", lambda: real() - 10 * CLOCK_APART_S_MAX)
+    found = await findings(look_at_journal(Settings(journal_url=journal_url)))
+    assert found["clock"].verdict == "warning"
+    assert "20 s ahead of" in found["clock"].said
+
+
+async def test_tables_of_an_earlier_version_are_not_looked_into(journal_url: str) -> None:
+    driver = open_driver(journal_url)
+    await driver.start()
+    await driver.migrate(to=1)
+    await driver.stop()
+    found = await findings(look_at_journal(Settings(journal_url=journal_url)))
+    assert verdicts(found)["tables"] == "failed"
+    assert "turnwright journal migrate" in found["tables"].todo
+    assert "workers" not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "verdict"),
+    [
+        ("synchronous_commit", "off", "failed"),
+        ("synchronous_commit", "remote_apply", "ok"),
+        ("fsync", "off", "failed"),
+        ("full_page_writes", "off", "failed"),
+        ("journal_mode", "delete", "failed"),
+        ("journal_mode", "wal", "ok"),
+        ("max_connections", "20", "warning"),
+        ("max_connections", "100", "ok"),
+        ("sqlite_version", "3.40.1", "ok"),
+    ],
+)
+def test_what_a_crash_of_the_store_would_lose_is_judged(name: str, value: str, verdict: Verdict) -> None:
+    assert _judged(name, value).verdict == verdict
+
+
+async def test_a_temporal_that_is_well_and_a_namespace_that_is_not_there() -> None:
+    async with TemporalServer() as server:
+        there = Settings(temporal_address=server.address, temporal_environment=False)
+        assert set(verdicts(await findings(look_at_temporal(there))).values()) == {"ok"}
+        elsewhere = there.model_copy(update={"temporal_namespace": "elsewhere"})
+        found = await findings(look_at_temporal(elsewhere))
+        assert found["namespace"].verdict == "failed"
+        assert "namespace create --namespace elsewhere" in found["namespace"].todo
+
+
+async def test_a_temporal_that_does_not_answer() -> None:
+    away = Settings(temporal_address=NOBODY_THERE, temporal_environment=False)
+    found = await findings(look_at_temporal(away))
+    assert verdicts(found) == {"temporal": "failed"}
+
+
+async def test_agents_that_cannot_be_loaded_and_such_that_can() -> None:
+    targets = ("tests.no_such_module:registry", "tests.integration.runtime.agents:AGENTS")
+    bad, good = (Settings(agents=target) for target in targets)
+    found = await asyncio.gather(findings(look_at_agents(bad)), findings(look_at_agents(good)))
+    assert [verdicts(one) for one in found] == [{"agents": "failed"}, {"agents": "ok"}]

@@ -1,0 +1,1 @@
+"""What `turnwright doctor` looks at before anybody depends on it."""
