@@ -1,6 +1,7 @@
 """Give commands to agents' conversations and observe them: the Python client and the commands of the terminal."""
 
 from turnwright.client.access import How, HowElse
+from turnwright.client.bringing import Brought
 from turnwright.client.client import Client
 from turnwright.client.errors import (
     AccessDenied,
@@ -33,6 +34,7 @@ from turnwright.journal.transact.searching import SearchHit
 __all__ = [
     "AccessDenied",
     "Act",
+    "Brought",
     "Budget",
     "Client",
     "ClientClosed",

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
+from turnwright.client.bringing import Brought, WantedConversation
 from turnwright.client.questions import Question
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
@@ -72,6 +73,16 @@ class Backend(Protocol):
 
         Raises:
             InvalidInput: the connection can be in no transaction of the journal's database, or is in none.
+        """
+        ...
+
+    async def bring(
+        self, key: ThreadKey, wanted: WantedConversation, request_id: str, principal: str, reason: str | None
+    ) -> Brought:
+        """Begin a thread with a conversation from elsewhere.
+
+        Raises:
+            InvalidInput: it cannot be read.
         """
         ...
 

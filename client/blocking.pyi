@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, Unpack
 from temporalio.client import Client as TemporalClient
 
 from turnwright.client.access import How, HowElse
+from turnwright.client.bringing import Brought
 from turnwright.client.questions import Question
 from turnwright.client.settings import ClientSettings
 from turnwright.client.spending import SessionSpending, ThreadSpending
@@ -18,6 +19,7 @@ from turnwright.journal.api_keys import ApiKey, NewKey, Role
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import IfBusy, Receipt
 from turnwright.journal.deltas import Delta
+from turnwright.journal.elsewhere import Format
 from turnwright.journal.entries import Entry
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.entries.turn import OnFailure
@@ -94,7 +96,17 @@ class BlockingThread:
         self, requirement_id: str, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]
     ) -> Receipt: ...
     def erase(self, seq: int, **how: Unpack[How]) -> Receipt: ...
+    def export_conversation(self, form: Literal["agentscope"] = ...) -> dict[str, Any]: ...
     def history(self, after_seq: int = ..., limit: int = ...) -> list[Entry]: ...
+    def import_conversation(
+        self,
+        form: Format,
+        document: str | bytes | Mapping[str, Any] | list[Any],
+        *,
+        time_zone: str | None = ...,
+        trust_permissions: bool = ...,
+        **how: Unpack[How],
+    ) -> Brought: ...
     def inject(self, message: str | Message, **how: Unpack[How]) -> Receipt: ...
     def memory(self) -> MemoryState: ...
     def pause(self, **how: Unpack[How]) -> Receipt: ...

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from turnwright.client.access import checked
+from turnwright.client.bringing import Brought, WantedConversation, bringing
 from turnwright.client.enlisting import statements_of
 from turnwright.client.errors import ClientClosed
 from turnwright.client.questions import Question, question_of
@@ -118,6 +119,15 @@ class Direct:
         store_enlisting.schema_of(self.journal)
         ask = await statements_of(connection)
         return await store_enlisting.enlist(self.journal, key, command, ask)
+
+    async def bring(
+        self, key: ThreadKey, wanted: WantedConversation, request_id: str, principal: str, reason: str | None
+    ) -> Brought:
+        """Begin a thread with it; nothing is to be woken."""
+        found = await wanted.read()
+        command = bringing(found, request_id, principal, reason)
+        receipt = await _twice(lambda: self.journal.execute(key, command), request_id)
+        return Brought(receipt, len(found.messages), found.notes)
 
     async def create_key(self, grant: Grant, expires_in_s: int | None) -> NewKey:
         """Make an API key of the tenant."""

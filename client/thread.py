@@ -7,6 +7,7 @@ from typing import Unpack, get_args
 from turnwright.client.access import How
 from turnwright.client.inputs import as_budget, as_message, one_of
 from turnwright.client.thread_admin import ThreadAdmin
+from turnwright.client.thread_elsewhere import ThreadElsewhere
 from turnwright.client.thread_tasks import ThreadTasks
 from turnwright.client.turn import Turn
 from turnwright.journal import ids, store_admin
@@ -29,8 +30,8 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Message
 
 
-class Thread(ThreadAdmin, ThreadTasks):
-    """One agent's context in a session. It comes into being with its first turn or injection."""
+class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
+    """One agent's context in a session. It comes into being with its first turn or injection, or an import."""
 
     async def submit(
         self,

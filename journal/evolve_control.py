@@ -63,6 +63,7 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.evolve_children import child_finished, child_spawned
 from turnwright.journal.messages import ToolCall, Usage
+from turnwright.journal.permissions.change import joined
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
@@ -164,12 +165,12 @@ def _discarded(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any
     return {"failed_inputs": 0} if failed is not None and failed.turn_id == entry.turn_id else {}
 
 
-def _opened(_: ThreadControl, __: Entry, payload: ThreadOpened | ThreadForked) -> dict[str, Any]:
+def _opened(control: ThreadControl, _: Entry, payload: ThreadOpened | ThreadForked) -> dict[str, Any]:
     agent = payload.agent
     return {
         "opened": True,
         "limits": agent.limits,
-        "permissions": agent.permissions,
+        "permissions": joined(agent.permissions, control.permissions),
         "approvals": agent.approvals,
     }
 

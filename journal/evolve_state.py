@@ -21,6 +21,7 @@ from turnwright.journal.entries import (
     InputInjected,
     InputSteered,
     MemoryChanged,
+    MessageImported,
     ModelFailed,
     ModelInterrupted,
     ModelLate,
@@ -41,6 +42,7 @@ from turnwright.journal.entries import (
     TurnStarted,
 )
 from turnwright.journal.messages import Block, Message, Outcome, Text, ToolCall, ToolResult, Usage
+from turnwright.journal.permissions.change import joined
 
 UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
 INTERRUPTED_TEXT = "The call was interrupted before it finished."
@@ -195,6 +197,14 @@ def _imported(state: AgentState, _: Entry, payload: ThreadImported) -> dict[str,
     return _validated(state, known) | {"extra": dict(state.extra) | extra}
 
 
+def _brought(state: AgentState, entry: Entry, payload: MessageImported) -> dict[str, Any]:
+    return {"context": (*state.context, payload.message.model_copy(update={"id": entry.entry_id, "seq": entry.seq}))}
+
+
+def _opened(state: AgentState, _: Entry, payload: ThreadOpened) -> dict[str, Any]:
+    return {"agent": payload.agent, "permissions": joined(payload.agent.permissions, state.permissions)}
+
+
 def _updated(state: AgentState, _: Entry, payload: StateUpdated) -> dict[str, Any]:
     changes = _validated(state, {k: v for k, v in payload.changes.items() if k in _IMPORTABLE})
     return changes | {"compaction": Compaction()} if "context" in changes else changes
@@ -208,9 +218,10 @@ def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
 _IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "memory", "tasks", "tools"})
 
 _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
-    ThreadOpened: lambda _, __, p: {"agent": p.agent, "permissions": p.agent.permissions},
+    ThreadOpened: _opened,
     ThreadForked: lambda _, __, p: {"agent": p.agent},
     ThreadImported: _imported,
+    MessageImported: _brought,
     TurnQueued: lambda s, e, p: _pending(s, e, p.input),
     TurnStarted: lambda s, e, _: {"usage": s.usage.of(e.turn_id)},
     InputSteered: lambda s, e, p: _pending(s, e, p.message),

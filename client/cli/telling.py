@@ -26,6 +26,7 @@ from turnwright.journal.entries import (
     InteractionRequested,
     InteractionResolved,
     MemoryChanged,
+    MessageImported,
     ModelFailed,
     ModelInterrupted,
     ModelLate,
@@ -38,6 +39,7 @@ from turnwright.journal.entries import (
     SessionCreated,
     SessionImported,
     StateUpdated,
+    ThreadImported,
     ThreadOpened,
     ToolDecided,
     ToolFinished,
@@ -113,6 +115,8 @@ def _asked(payload: InteractionRequested) -> str:
 _SCOPES = {"turns": "turns to come"}
 _TABLE: dict[type, Callable[[Any], str]] = {
     SessionCreated: lambda p: p.title or "",
+    ThreadImported: lambda p: f"{p.messages} messages of {p.source}, {len(p.notes)} notes",
+    MessageImported: lambda p: f"{p.message.role}: {said(p.message.blocks)}",
     ThreadOpened: lambda p: f"{p.agent.name} with {p.agent.model}",
     TurnQueued: lambda p: said(p.input.blocks),
     InputSteered: lambda p: said(p.message.blocks),

@@ -158,6 +158,11 @@ const FOLDS = {
     ledger.mark(entry);
     ledger.say(entry, payload.message.role, payload.message.blocks, { by: payload.principal, note: "material" });
   },
+  "message.imported": (ledger, entry, payload) => {
+    const { role, blocks, name, metadata } = payload.message;
+    const shown = blocks.flatMap((/** @type {any} */ block) => (block.type === "tool_result" ? block.output : [block]));
+    ledger.say(entry, role, shown, { by: name ?? "", note: metadata?.repaired ? "added when it was brought" : "brought" });
+  },
   "run.claimed": (ledger, entry) => {
     const turn = ledger.turn(entry);
     turn.claims += 1;

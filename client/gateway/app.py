@@ -22,7 +22,19 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from turnwright.client.command_routes import PREFIX
-from turnwright.client.gateway import commands, console, drafts, events, exports, health, keys, reads, system, webhooks
+from turnwright.client.gateway import (
+    commands,
+    console,
+    drafts,
+    elsewhere,
+    events,
+    exports,
+    health,
+    keys,
+    reads,
+    system,
+    webhooks,
+)
 from turnwright.client.gateway.agui import routes as agui
 from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
@@ -92,7 +104,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", REQUEST_ID],
         expose_headers=[REQUEST_ID, "Retry-After"],
     )
-    app.add_middleware(Edge, bodies=Bodies(settings.body_bytes_max, settings.body_timeout_s))
+    app.add_middleware(Edge, bodies=Bodies(settings.body_bytes_max, settings.body_timeout_s, settings.import_bytes_max))
     app.add_exception_handler(TurnwrightError, _failed)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
@@ -114,6 +126,7 @@ def _routes() -> list[BaseRoute]:
         system.router,
         webhooks.router,
         agui.router,
+        elsewhere.router,
     ):
         together.include_router(routes, prefix=PREFIX, responses=PROBLEMS)
     for apart in (health.router, console.router):

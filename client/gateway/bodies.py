@@ -18,6 +18,7 @@ from turnwright.client.gateway.problems import Full, GatewayError, TooLarge, Too
 
 AT_ONCE = 64
 LENGTH_DIGITS_MAX = 20
+IMPORTS = "/import"
 
 
 @dataclass(slots=True)
@@ -26,25 +27,31 @@ class Bodies:
 
     bytes_max: int
     timeout_s: float
+    import_bytes_max: int = 0
     held: int = 0
 
     @contextmanager
-    def receiving(self, receive: Receive, headers: Headers, started: Callable[[], bool]) -> Iterator[Receive]:
-        """Receive one within the bounds. `started`: whether the answer is under way, so that nothing can be refused."""
-        body = _Body(self, receive, headers.get("content-length", ""), started)
+    def receiving(
+        self, receive: Receive, headers: Headers, started: Callable[[], bool], path: str = ""
+    ) -> Iterator[Receive]:
+        """Receive one within the bounds.
+
+        Args:
+            receive: the server's.
+            headers: the request's.
+            started: whether the answer is under way, so that nothing can be refused.
+            path: where it is sent to: a conversation from elsewhere, with its files, may be larger.
+        """
+        most = max(self.bytes_max, self.import_bytes_max if path.endswith(IMPORTS) else 0)
+        body = _Body(self, receive, headers.get("content-length", ""), started, most)
         try:
             yield body.take
         finally:
             body.let_go()
 
-    def check(self, size: int) -> None:
-        """Raises `TooLarge` for a body of so many bytes, or more."""
-        if size > self.bytes_max:
-            raise TooLarge(f"the body is larger than {self.bytes_max:,} bytes, which is the most the gateway takes")
-
     def hold(self, more: int) -> None:
         """Count so many bytes more. Raises `Full`."""
-        if self.held + more > AT_ONCE * self.bytes_max:
+        if self.held + more > max(AT_ONCE * self.bytes_max, 2 * self.import_bytes_max):
             raise Full("the gateway reads as much as it can hold; repeat the request, with the same Idempotency-Key")
         self.held += more
 
@@ -52,8 +59,11 @@ class Bodies:
 class _Body:
     """One body; `taken` is how much of it came."""
 
-    def __init__(self, bodies: Bodies, receive: Receive, length: str, started: Callable[[], bool]) -> None:
+    def __init__(
+        self, bodies: Bodies, receive: Receive, length: str, started: Callable[[], bool], bytes_max: int
+    ) -> None:
         self._bodies = bodies
+        self._bytes_max = bytes_max
         self._receive = receive
         self._declared = int(length) if length.isdecimal() and len(length) < LENGTH_DIGITS_MAX else 0
         self._started = started
@@ -73,20 +83,25 @@ class _Body:
             raise
 
     async def _next(self) -> Message:
-        self._bodies.check(self._declared)
+        self._check(self._declared)
         try:
             async with asyncio.timeout(max(0, self._until_s - time.monotonic())):
                 message = await self._receive()
         except TimeoutError:
             raise TooSlow(f"the body was not here within {self._bodies.timeout_s:g} s") from None
         more = len(message.get("body", b""))
-        self._bodies.check(self.taken + more)
+        self._check(self.taken + more)
         self._bodies.hold(more)
         self.taken += more
         if not message.get("more_body", False):
             self._whole = True
             self.let_go()
         return message
+
+    def _check(self, size: int) -> None:
+        """Raises `TooLarge` for so many bytes, or more."""
+        if size > self._bytes_max:
+            raise TooLarge(f"the body is larger than {self._bytes_max:,} bytes, which is the most the gateway takes")
 
     def let_go(self) -> None:
         """Count it no more: it is whole, or nobody wants it."""

@@ -51,7 +51,7 @@ class Edge:
         answer = _Answer(send, request_id)
         with (
             structlog.contextvars.bound_contextvars(request_id=request_id),
-            self._bodies.receiving(receive, headers, answer.is_started) as bounded,
+            self._bodies.receiving(receive, headers, answer.is_started, scope["path"]) as bounded,
         ):
             try:
                 await self._app(scope, bounded, answer.send)

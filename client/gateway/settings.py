@@ -33,6 +33,7 @@ class GatewaySettings:
     jwt: JwtSettings | None = None
     origins: tuple[str, ...] = field(default=())
     body_bytes_max: int = 4 * 1024 * 1024
+    import_bytes_max: int = 128 * 1024 * 1024
     requests_per_s: float = 100
     requests_at_once: int = 200
     streams_max: int = 500

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import httpx2
 from pydantic import BaseModel
 
+from turnwright.client.bringing import Brought, WantedConversation
 from turnwright.client.command_routes import PATHS, path_of, route_of, said_in_body
 from turnwright.client.questions import Question
 from turnwright.client.remote.http import Http, Params, error_of, problem_in, where
@@ -104,6 +105,14 @@ class Remote:
         raise InvalidInput(
             "a submit joins a transaction only where the client reads the journal itself; connect with journal_url=…"
         )
+
+    async def bring(
+        self, key: ThreadKey, wanted: WantedConversation, request_id: str, principal: str, reason: str | None
+    ) -> Brought:
+        """Begin a thread with it; the gateway reads it."""
+        body = await wanted.as_json(reason)
+        answer = await self._http.ask("POST", path_of(THREAD + "/import", key), _owner(key), body, request_id)
+        return loaded(Brought, answer.content) if answer.is_success else Brought(_rejection(answer, request_id))
 
     async def create_key(self, grant: Grant, expires_in_s: int | None) -> NewKey:
         """Make an API key of the tenant."""

@@ -11,7 +11,12 @@ from typing import ClassVar, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCommand:
-    """Base of what callers and operators ask for. `principal` is who, as authentication knows them."""
+    """Base of what callers and operators ask for. `principal` is who, as authentication knows them.
+
+    `NOT_CONTENT` are the fields that a repeated request may have otherwise.
+    """
+
+    NOT_CONTENT: ClassVar[frozenset[str]] = frozenset({"request_id", "principal"})
 
     request_id: str
     principal: str = "local"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands.base import ClientCommand
 from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.entries.thread import Note
 from turnwright.journal.messages import Message
 from turnwright.journal.permissions.change import PermissionChange
 from turnwright.journal.state_ops import StateOp
@@ -18,6 +20,24 @@ class Inject(ClientCommand):
     """Give the thread material; whatever runs next sees it."""
 
     message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportThread(ClientCommand):
+    """Begin a thread with a conversation from elsewhere.
+
+    `digest` is that of the document it was read of, and of how it was read: the rest follows from it, by the rules of
+    the version that read it. `blobs` are the bytes of its files, by their SHA-256.
+    """
+
+    NOT_CONTENT: ClassVar[frozenset[str]] = ClientCommand.NOT_CONTENT | {"messages", "state", "notes", "blobs"}
+
+    source: str
+    digest: str
+    messages: tuple[Message, ...] = ()
+    state: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,9 +36,9 @@ INJECTED_MAX = 1_000
 def submit(context: Context, command: Submit, parent: Parent | None = None) -> Decision:
     """Queue a turn; `if_busy` says what a thread that has work does with it."""
     control = context.control
-    closed = _closed(context)
-    if closed is not None:
-        return closed
+    refused = closed(context)
+    if refused is not None:
+        return refused
     if control.queued >= QUEUE_TURNS_MAX:
         return Rejection("queue_full", f"{QUEUE_TURNS_MAX} turns are queued; wait or cancel some")
     if command.if_busy == "reject" and (control.active is not None or control.queued):
@@ -61,9 +61,9 @@ def submit(context: Context, command: Submit, parent: Parent | None = None) -> D
 
 def inject(context: Context, command: Inject) -> Decision:
     """Material for whatever runs next."""
-    closed = _closed(context)
-    if closed is not None:
-        return closed
+    refused = closed(context)
+    if refused is not None:
+        return refused
     if context.control.injected >= INJECTED_MAX:
         return Rejection("too_much_injected", f"{INJECTED_MAX} injected messages wait for a turn already")
     payload = InputInjected(message=command.message, principal=command.principal, reason=command.reason)
@@ -109,7 +109,8 @@ def close_thread(context: Context, command: CloseThread) -> Decision:
     return drafts
 
 
-def _closed(context: Context) -> Rejection | None:
+def closed(context: Context) -> Rejection | None:
+    """Why nothing new comes to the thread, if that is so."""
     if context.session.closed:
         return Rejection("session_closed", "the session is closed")
     return Rejection("thread_closed", "the thread is closed") if context.control.closed else None

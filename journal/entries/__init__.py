@@ -46,6 +46,7 @@ from turnwright.journal.entries.state import StateUpdated as StateUpdated
 from turnwright.journal.entries.state import TasksChanged as TasksChanged
 from turnwright.journal.entries.state import ToolsChanged as ToolsChanged
 from turnwright.journal.entries.state import ToolsListed as ToolsListed
+from turnwright.journal.entries.thread import MessageImported as MessageImported
 from turnwright.journal.entries.thread import ThreadClosed as ThreadClosed
 from turnwright.journal.entries.thread import ThreadForked as ThreadForked
 from turnwright.journal.entries.thread import ThreadImported as ThreadImported

@@ -7,8 +7,16 @@ from typing import Any, ClassVar, Literal
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.messages import Frozen, Message
 
 PauseSource = Literal["command", "on_failure"]
+
+
+class Note(Frozen):
+    """Something of a document from elsewhere that was repaired, left out or not understood, and where it stands."""
+
+    place: str
+    text: str
 
 
 class ThreadOpened(Payload):
@@ -29,11 +37,25 @@ class ThreadForked(ByPrincipal):
 
 
 class ThreadImported(ByPrincipal):
-    """The thread begins with a state from elsewhere; unknown keys survive in `state`."""
+    """The thread begins with a state from elsewhere; unknown keys survive in `state`.
+
+    The `messages` follow as entries of their own, and so do permissions and a plan. `digest` is that of the document,
+    `notes` say what of it was repaired, left out or not understood.
+    """
 
     TYPE: ClassVar[str] = "thread.imported"
     source: str
     state: dict[str, Any]
+    messages: int = 0
+    digest: str = ""
+    notes: tuple[Note, ...] = ()
+
+
+class MessageImported(Payload):
+    """A message of the conversation that the thread began with."""
+
+    TYPE: ClassVar[str] = "message.imported"
+    message: Message
 
 
 class ThreadPaused(ByPrincipal):

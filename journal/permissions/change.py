@@ -67,6 +67,29 @@ def checked_permissions(permissions: PermissionState) -> PermissionState:
     return changed(PermissionState(), change)
 
 
+def joined(own: PermissionState, brought: PermissionState) -> PermissionState:
+    """An agent's own permissions with those that its thread came with from elsewhere.
+
+    A mode that lets more run was taken on its bringer's word, and holds; of others the tighter one does. `default` says
+    nothing.
+    """
+    if brought == PermissionState():
+        return own
+    loosens = MODES.index(brought.mode) < MODES.index("default")
+    tighter = own.mode if brought.mode == "default" else max(own.mode, brought.mode, key=MODES.index)
+    return PermissionState(
+        mode=brought.mode if loosens else tighter,
+        allow=_once(own.allow + brought.allow),
+        ask=_once(own.ask + brought.ask),
+        deny=_once(own.deny + brought.deny),
+        working_directories=tuple(dict.fromkeys(own.working_directories + brought.working_directories)),
+    )
+
+
+def _once(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    return tuple({(rule.tool, rule.pattern): rule for rule in reversed(rules)}.values())[::-1]
+
+
 def is_tightening(old: PermissionState, new: PermissionState) -> bool:
     """Whether nothing may run unasked under the new permissions that had to be asked or was denied under the old."""
     return (

@@ -12,6 +12,7 @@ from typing import Literal
 from turnwright.journal.entries import (
     InputInjected,
     InputSteered,
+    MessageImported,
     ModelInterrupted,
     ModelResponded,
     Payload,
@@ -36,6 +37,8 @@ def said_in(payload: Payload) -> Said | None:
     """The text of an entry; None when there is none in it that anybody said."""
     match payload:
         case TurnQueued(input=message) | InputSteered(message=message) | InputInjected(message=message):
+            said = Said(message.role, _text(message.blocks))
+        case MessageImported(message=message) if message.role != "tool":
             said = Said(message.role, _text(message.blocks))
         case ModelResponded(blocks=blocks) | ModelInterrupted(reason="cancelled", partial=blocks):
             said = Said("assistant", _text(blocks))

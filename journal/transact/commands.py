@@ -13,6 +13,7 @@ from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import (
     ClientCommand,
     CreateSession,
+    ImportThread,
     Inject,
     LoggedCommand,
     Receipt,
@@ -47,7 +48,7 @@ from turnwright.journal.transact.rows import (
 from turnwright.journal.transact.spending import follow_budget, with_all_bounds
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
-OPENING = (Submit, Inject)
+OPENING = (Submit, Inject, ImportThread)
 FIRST_SEQ = 1
 
 

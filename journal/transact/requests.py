@@ -17,8 +17,6 @@ from turnwright.journal.canonical import digest_of, encode
 from turnwright.journal.commands import ClientCommand, Receipt, Rejection, Submit
 from turnwright.journal.script import Script, first
 
-_NOT_CONTENT = frozenset({"request_id", "principal"})
-
 
 def remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
     """The first receipt of a request that is known, or the rejection of another one under its id."""
@@ -56,7 +54,7 @@ def rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) ->
 
 def content_digest(command: ClientCommand) -> str:
     """Of what the command asks for; who asks and under which id are not part of it."""
-    return digest_of({name: value for name, value in given(command).items() if name not in _NOT_CONTENT})
+    return digest_of({name: value for name, value in given(command).items() if name not in command.NOT_CONTENT})
 
 
 def given(command: ClientCommand) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from turnwright.journal.commands import (
     CompactContext,
     CompactThread,
     FinishTool,
+    ImportThread,
     ListTools,
     Reconcile,
     Rejection,
@@ -111,7 +112,7 @@ def run_thread(
     rejection = decision if isinstance(decision, Rejection) else None
     drafts = [] if isinstance(decision, Rejection) else decision
     drafts = yield from _without_repeats(row, drafts)
-    blobs = command.blobs if drafts and isinstance(command, Testimony) else {}
+    blobs = command.blobs if drafts and isinstance(command, Testimony | ImportThread) else {}
     yield from check_media(row.key.session_key, row.session_id, tuple(draft.payload for draft in drafts), blobs)
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
