@@ -35,6 +35,7 @@ BOTH = frozenset(
     for name in (
         "administration",
         "children",
+        "elsewhere",
         "commands",
         "lists",
         "live",
