@@ -26,6 +26,7 @@ from turnwright.journal.entries import (
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.change import checked_permissions
 from turnwright.journal.state_ops import Refusal, replaced_plan, replaced_tasks
+from turnwright.journal.state_ops.limits import MEMORY_DOCUMENT_BYTES_MAX
 from turnwright.journal.state_parts import PermissionState, PlanState, TaskState
 
 _OWN_ENTRIES = ("permissions", "plan")
@@ -69,6 +70,8 @@ def _checked(state: dict[str, Any]) -> AgentState | Rejection:
     except (ValidationError, InvalidInput) as error:
         return Rejection("invalid_state", str(error).splitlines()[0])
     tasks = read.tasks if read.tasks == TaskState() else replaced_tasks(TaskState(), read.tasks)
+    if len(read.memory.document.encode()) > MEMORY_DOCUMENT_BYTES_MAX:
+        return Rejection("invalid_state", f"the memory has more than {MEMORY_DOCUMENT_BYTES_MAX:,} bytes")
     for part in (tasks, replaced_plan(read.plan)):
         if isinstance(part, Refusal):
             return Rejection("invalid_state", part.message)

@@ -9,12 +9,12 @@ from turnwright.journal.elsewhere.agentscope.permissions import CONTEXT, read_pe
 from turnwright.journal.elsewhere.document import Place
 from turnwright.journal.elsewhere.reading import Reading
 from turnwright.journal.state_ops import Refusal, replaced_tasks
-from turnwright.journal.state_parts import PermissionState, PlanState, TaskState, Todo
+from turnwright.journal.state_parts import MemoryState, PermissionState, PlanState, TaskState, Todo
 
 TASKS, TOOLS, PLAN = "tasks_context", "tool_context", "plan_mode_context"
 _TODO_STATES: Final = get_args(Todo.model_fields["state"].annotation)
 GROUPS_MAX: Final = 100
-NAMES: Final = ("summary", "permissions", "plan", "tasks", "tools")
+NAMES: Final = ("summary", "permissions", "plan", "tasks", "tools", "memory")
 
 
 def read_parts(place: Place, reading: Reading) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def read_parts(place: Place, reading: Reading) -> dict[str, Any]:
         "plan": PlanState(active=plan is not None and plan.flag("plan_active")),
         "tasks": _tasks(place.find(TASKS), reading),
         "tools": _groups(place.find(TOOLS)),
+        "memory": MemoryState(),
     }
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.elsewhere import Conversation
-from turnwright.journal.messages import Media, Message, Text, Thinking, ToolCall, ToolResult, Usage
+from turnwright.journal.messages import Denier, Media, Message, Outcome, Text, Thinking, ToolCall, ToolResult, Usage
 from turnwright.journal.permissions.change import MODES
-from turnwright.journal.state_parts import PermissionState, PlanState, Requirement, Rule, TaskState, Todo
+from turnwright.journal.state_parts import MemoryState, PermissionState, PlanState, Requirement, Rule, TaskState, Todo
 
-WORDS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=8)
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
 SAID = WORDS.filter(bool)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
@@ -84,7 +84,7 @@ def java_states(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _java(draw: st.DrawFn, role: str, content: list[Any]) -> dict[str, Any]:
-    message = {"id": draw(WORDS), "name": draw(st.none() | WORDS), "role": role, "content": content}
+    message: dict[str, Any] = {"id": draw(WORDS), "name": draw(st.none() | WORDS), "role": role, "content": content}
     message |= {"metadata": draw(st.none() | EXTRA), "timestamp": draw(TIMES)}
     return message | draw(EXTRA)
 
@@ -165,7 +165,7 @@ def our_states(draw: st.DrawFn) -> AgentState:
     context: list[Message] = []
     for turn in range(draw(st.integers(0, 3))):
         text = draw(st.lists(SAID.map(lambda said: Text(text=said)) | ours_media, min_size=1, max_size=2))
-        metadata = draw(st.sampled_from([{}, {"pinned": True}, {"input": "steered"}]))
+        metadata: dict[str, Any] = draw(st.sampled_from([{}, {"pinned": True}, {"input": "steered"}]))
         context.append(Message(role="user", blocks=tuple(text), metadata=metadata, name=draw(st.none() | SAID)))
         ids = [f"{turn}-{n}" for n in range(draw(st.integers(0, 2)))]
         calls = [
@@ -184,13 +184,14 @@ def our_states(draw: st.DrawFn) -> AgentState:
         session_id="s", context=tuple(context), summary=draw(WORDS), permissions=draw(ours_permissions),
         plan=draw(st.builds(PlanState, active=st.booleans(), document=WORDS)), tasks=draw(ours_tasks),
         tools=tuple(draw(st.lists(SAID, max_size=2, unique=True))),
+        memory=draw(st.builds(MemoryState, document=WORDS)),
     )  # fmt: skip
 
 
 def _our_result(draw: st.DrawFn, call_id: str) -> Message:
-    outcome = draw(st.sampled_from(["success", "error", "denied", "interrupted", "unknown"]))
+    outcome: Outcome = draw(st.sampled_from(get_args(Outcome)))
     output = draw(st.lists(SAID.map(lambda said: Text(text=said)), max_size=2))
-    by = draw(st.sampled_from(["person", "rule"]))
+    by: Denier = draw(st.sampled_from(get_args(Denier)))
     result = ToolResult(id=call_id, name="look", output=tuple(output), outcome=outcome, by=by)
     return Message(role="tool", blocks=(result,), at=draw(ours_time))
 

@@ -17,7 +17,7 @@ from turnwright.journal.messages import Message
 
 ZONE = "Europe/Berlin"
 quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-PARTS = ("summary", "permissions", "plan", "tasks", "tools")
+PARTS = ("summary", "permissions", "plan", "tasks", "tools", "memory")
 
 
 @quickly
