@@ -25,6 +25,7 @@ from turnwright.worker.actor import Looper
 
 LEAD = "snapshots"
 LEASE_S = 6.0
+BEATS_PER_LEASE = 3
 PAUSE_S = 0.2
 LOOK_S = 1.0
 LOOK_ANYWAY_S = 30.0
@@ -52,6 +53,7 @@ class Snapshots(Looper):
         self._behind = True
         self._after = 0
         self._looked_s = 0.0
+        self._led_until_s = 0.0
         self._skipped = False
         self._refused: dict[int, int] = {}
 
@@ -65,7 +67,7 @@ class Snapshots(Looper):
 
     async def round(self) -> None:
         """Wait for a commit, then bring what is due; much of it takes many rounds."""
-        if await self.lead.role() == "follower":
+        if not await self._acts():
             await self._stop_watching()
             self._behind = True
             await asyncio.sleep(LOOK_S)
@@ -82,6 +84,13 @@ class Snapshots(Looper):
         await self._delete()
         self._behind = not await self._look()
 
+    async def _acts(self) -> bool:
+        """Whether this one brings states. Who leads need not say so with each commit it hears of."""
+        if not self.lead.held or time.monotonic() >= self._led_until_s:
+            self._led_until_s = time.monotonic() + LEASE_S / BEATS_PER_LEASE
+            return await self.lead.role() != "follower"
+        return True
+
     async def _look(self) -> bool:
         """Bring what is due among the next pages of threads; whether all were looked at."""
         for _ in range(PAGES_LOOKED_MAX):
@@ -96,7 +105,7 @@ class Snapshots(Looper):
                 self._looked_s = time.monotonic()
                 return not skipped
             await asyncio.sleep(rest_s)
-            await self.lead.keep()
+            await self._acts()
         return False
 
     async def _bring(self, threads: tuple[DueThread, ...]) -> None:
@@ -109,7 +118,7 @@ class Snapshots(Looper):
             self._skipped = self._skipped or bool(away)
             if len(away) == len(chunk):
                 raise away[0]
-            await self.lead.keep()
+            await self._acts()
 
     async def _bring_one(self, thread: DueThread) -> StoreUnavailable | None:
         """What is refused for good is said once, and not tried again before something changes."""
@@ -131,7 +140,7 @@ class Snapshots(Looper):
         while (doomed := await self._driver.read(partial(find_doomed, self._store.name, after))) is not None:
             await self._projection.delete(doomed)
             log.info("snapshots_deleted", session=doomed.session.canonical, threads=len(doomed.threads))
-            await self.lead.keep()
+            await self._acts()
 
     async def _watch(self) -> Subscription:
         if self._watching is None:

@@ -15,8 +15,9 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ STATE = b',"state":'  # in a text of the head its quotes would be escaped
 END = b"}\n"
 LOCK_S_MAX = 30.0
 LOCK_LOOK_S = 0.005
+THREADS_MAX = 4
 
 
 class FileSnapshots:
@@ -124,17 +126,28 @@ class FileSnapshots:
 
 
 async def _apart(work: Callable[[], T]) -> T:
-    """Do it in another thread, for a disk may be slow. What the system refuses is `StoreUnavailable`."""
+    """Do it in another thread, for a disk may be slow. What the system refuses is `StoreUnavailable`.
+
+    In threads of their own: a disk that hangs would take all of those that tools run in.
+    """
     try:
-        return await asyncio.to_thread(work)
+        return await asyncio.get_running_loop().run_in_executor(_threads(), work)
     except OSError as error:
         raise StoreUnavailable(f"the folder of snapshots cannot be used: {error}") from error
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS_MAX, "snapshots")
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Alone in the folder, on this machine. The lock goes with the process."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sync(folder.parent)
+        _sync(folder.parent.parent)
     descriptor = open_lock(folder / ".lock")
     try:
         until_s = time.monotonic() + LOCK_S_MAX

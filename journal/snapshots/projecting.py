@@ -22,6 +22,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
 from turnwright.journal.store import Journal
+from turnwright.journal.store_delete import read_tombstone
 from turnwright.journal.store_verify import threads_of
 from turnwright.journal.transact.checkpoints import load_state
 from turnwright.journal.transact.snapshotting import Doomed, DueThread, begin_snapshot, finish_doomed, save_snapshot
@@ -75,6 +76,8 @@ class Projection:
     async def rebuild(self, session: SessionKey | None = None) -> AsyncIterator[Proof]:
         """Write each thread's state anew, or those of a session, whatever is there; what cannot be read is left.
 
+        Of all sessions, also take away what is there of those that were deleted.
+
         Raises:
             InvalidInput: there is no such session.
         """
@@ -96,6 +99,8 @@ class Projection:
                 await self._store.revive_session(key.session_key)  # the journal was put back to before that
                 await self.project(due)
             yield Proof(SnapshotKey(key), "same")
+        if session is None:
+            await self._delete_strays()
 
     async def verify(self, session: SessionKey | None = None) -> AsyncIterator[Proof]:
         """Compare each thread's snapshot with the journal; and, of all sessions, find what is of no thread.
@@ -113,6 +118,13 @@ class Projection:
             async for found in self._store.every_key():
                 if found not in known and await self._journal.thread(found.thread) is None:
                     yield Proof(found, "stray", "the journal has no such thread")
+
+    async def _delete_strays(self) -> None:
+        """What the journal knows nothing of is left: it may be another's."""
+        async for found in self._store.every_key():
+            session = found.thread.session_key
+            if await read_tombstone(self._journal, session) is not None:
+                await self._store.delete_session(session)
 
     async def _prove(self, key: SnapshotKey) -> Proof | None:
         try:

@@ -240,7 +240,12 @@ def _engine(url: URL) -> AsyncEngine:
     waits = {"timeout": SQLITE_WAIT_S} if url.get_backend_name() == "sqlite" else {}
     try:
         return create_async_engine(
-            url, isolation_level="AUTOCOMMIT", pool_size=CONNECTIONS_MAX, pool_pre_ping=True, connect_args=waits
+            url,
+            isolation_level="AUTOCOMMIT",
+            pool_size=CONNECTIONS_MAX,
+            pool_pre_ping=True,
+            hide_parameters=True,  # an error may be logged, and a state never is
+            connect_args=waits,
         )
     except ModuleNotFoundError as error:
         raise InvalidInput(f"the driver of these snapshots is not installed: {error.name}") from error

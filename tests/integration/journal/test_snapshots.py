@@ -30,6 +30,7 @@ from turnwright.worker.snapshots import Snapshots
 
 DEADLINE_S = 30
 DELETE = DeleteSession(request_id="delete", principal="ann")
+on_one_store = pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
 Follow = Callable[[SnapshotStore], Awaitable[Snapshots]]
 
 
@@ -130,6 +131,7 @@ async def test_a_thread_is_brought_when_its_turn_ends_and_not_at_each_step(playe
     assert await due() == []
 
 
+@on_one_store
 async def test_a_place_that_is_away_is_caught_up_with_by_whoever_comes_later(played: Played, follow: Follow) -> None:
     store = Fragile()
     store.fails["*"] = StoreUnavailable("it is away")
@@ -144,6 +146,7 @@ async def test_a_place_that_is_away_is_caught_up_with_by_whoever_comes_later(pla
     assert (await there(played, store)).version == 1
 
 
+@on_one_store
 async def test_one_state_that_is_refused_keeps_no_other_waiting(played: Played, follow: Follow) -> None:
     store = Fragile()
     bad, good = (ThreadKey("t", None, "agent", "s", name) for name in ("bad", "good"))
@@ -181,6 +184,32 @@ async def test_whoever_dies_before_saying_so_brings_it_once_more(played: Played,
     assert (await there(played, store)).version == 1
 
 
+@on_one_store
+async def test_whoever_was_frozen_with_an_old_state_does_not_replace_what_others_brought_since(
+    played: Played, driver: Driver
+) -> None:
+    store, thawed = MemorySnapshots(), asyncio.Event()
+
+    class Frozen(MemorySnapshots):
+        async def put(self, key: SnapshotKey, offer: Offer, **how: object) -> Kept:
+            await thawed.wait()
+            return await store.put(key, offer)
+
+    await turn(played)
+    [due] = (await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))).threads
+    late = asyncio.create_task(Projection(played.journal, Frozen()).project(due))
+    while (await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))).threads[0].reached is None:
+        await asyncio.sleep(0.01)
+    await turn(played, "second")
+    [due] = (await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))).threads
+    assert await Projection(played.journal, store).project(due)
+    thawed.set()
+    assert not await late
+    found = await store.load(SnapshotKey(KEY))
+    assert found is not None
+    assert (found.version, found.state) == (1, await played.journal.state(KEY))
+
+
 async def test_what_was_erased_is_not_in_the_snapshot_either_also_while_a_turn_runs(
     played: Played, follow: Follow
 ) -> None:
@@ -190,6 +219,7 @@ async def test_what_was_erased_is_not_in_the_snapshot_either_also_while_a_turn_r
     assert b"secret" in (await there(played, store)).payload
     running = await played.submit("next")
     epoch = await played.claim(running)
+    await there(played, store)  # with the turn that runs: its steps alone bring nothing
     await played.ask(running, epoch)
     for entry in await played.journal.entries(KEY):
         if entry.type in ("turn.queued", "model.responded"):
@@ -238,6 +268,9 @@ async def test_a_deleted_session_leaves_nothing_there_and_the_receipt_says_so(
     assert again.stores["snapshots"] == {"deleted": 2, "pending": 0}
     assert "snapshots" not in again.stores["journal"]
     assert [key async for key in store.every_key()] == [SnapshotKey(kept)]
+    monkeypatch.setattr(store_delete, "SNAPSHOTS_WAIT_S", DEADLINE_S)
+    last = await delete_session(played.journal, kept.session_key, DELETE)
+    assert last.stores["snapshots"] == {"deleted": 1, "pending": 0}
     with pytest.raises(SnapshotGone):
         await store.put(SnapshotKey(side), Offer.of_value(1_000, "late"))
 
@@ -252,6 +285,7 @@ async def test_nothing_is_begun_for_a_session_that_is_being_deleted(played: Play
     assert await sql("SELECT * FROM snapshots") == []
 
 
+@on_one_store
 async def test_a_snapshot_of_before_a_backup_was_restored_gives_way(played: Played, follow: Follow) -> None:
     store = MemorySnapshots()
     await store.put(SnapshotKey(KEY), Offer.of_value(5_000, "of a journal that is lost"))
@@ -263,6 +297,7 @@ async def test_a_snapshot_of_before_a_backup_was_restored_gives_way(played: Play
     assert [line["there"] for line in logs if line["event"] == "snapshot_ahead"] == [5_000]
 
 
+@on_one_store
 async def test_what_is_wrong_is_found_and_written_anew(played: Played, tmp_path: Path) -> None:
     journal, store = played.journal, FileSnapshots(tmp_path / "snapshots")
     names = ("missing", "damaged", "differs", "ahead", "gone", "fine", "behind")
@@ -277,15 +312,18 @@ async def test_what_is_wrong_is_found_and_written_anew(played: Played, tmp_path:
     await store.put(keys["differs"], Offer.of_value(state.as_of_seq, {"other": 1}))
     await store.put(keys["ahead"], Offer.of_value(9_000, {}))
     await store.delete_session(keys["gone"].thread.session_key)
-    stray = SnapshotKey(ThreadKey("t", None, "agent", "stray"))
-    await store.put(stray, Offer.of_value(1, {}))
+    stray, deleted = (SnapshotKey(ThreadKey("t", None, "agent", name)) for name in ("stray", "deleted"))
+    await turn(played, "deleted", deleted.thread)
+    await delete_session(journal, deleted.thread.session_key, DELETE)
+    for key in (stray, deleted):
+        await store.put(key, Offer.of_value(1, {}))
     found = await store.load(keys["damaged"])
     assert found is not None
     Path(found.place).write_bytes(b"{}")
     proven = {proof.key.thread.session: proof.finding for proof in await proofs(journal, store)}
     assert proven == {
         "missing": "missing", "damaged": "unreadable", "differs": "differs", "ahead": "ahead", "gone": "missing",
-        "fine": "same", "behind": "behind", "stray": "stray",
+        "fine": "same", "behind": "behind", "stray": "stray", "deleted": "stray",
     }  # fmt: skip
     await rebuild(journal, store)
     after = await proofs(journal, store)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from itertools import product
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,7 +15,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from tests.integration.snapshots.conftest import Opener
 from tests.integration.snapshots.damage import refused
 from turnwright.journal.canonical import encode
-from turnwright.journal.errors import InvalidInput, SnapshotConflict, SnapshotGone
+from turnwright.journal.errors import InvalidInput, SnapshotConflict, SnapshotGone, StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.snapshots.deciding import Policy, judge
 from turnwright.journal.snapshots.opening import open_snapshots
@@ -258,4 +259,41 @@ async def test_a_row_that_was_changed_is_an_error(kind: str, request: pytest.Fix
         async with engine.begin() as connection:
             await connection.execute(text(f"UPDATE {table} SET payload = :body"), {"body": b'{"said":"other"}'})
         await refused(store, KEY, table if table in store.name else "snapshots.db", head=False)
+    await engine.dispose()
+
+
+CUTTING = {
+    "postgres": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
+    "mariadb": "SELECT id FROM information_schema.processlist WHERE id <> connection_id() AND user = 'root'",
+}
+
+
+@pytest.mark.parametrize("kind", ["redis", *CUTTING])
+async def test_a_connection_that_was_cut_is_an_error_or_made_anew_and_never_an_empty_state(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    place = request.getfixturevalue(f"{kind}_place")
+    async with open_snapshots(place) as store:
+        for n in range(3):
+            done = await store.put(KEY, offer(n, n))
+            await cut(kind, place)
+            try:
+                found = await store.load(KEY)
+            except StoreUnavailable:
+                found = await store.load(KEY)
+            assert found is not None
+            assert (found.version, found.value) == (done.version, {"value": n}) == (n + 1, {"value": n})
+
+
+async def cut(kind: str, place: str) -> None:
+    """Have the server end all connections but the one that says so."""
+    if kind == "redis":
+        async with _redis(place) as redis:
+            await redis.client_kill_filter(_type="normal", skipme=True)
+        return
+    engine = create_async_engine(re.sub("[?&]table=.*", "", place), isolation_level="AUTOCOMMIT")
+    async with engine.connect() as connection:
+        for (number,) in (await connection.execute(text(CUTTING[kind]))).all():
+            if kind == "mariadb":
+                await connection.execute(text(f"KILL {number}"))
     await engine.dispose()

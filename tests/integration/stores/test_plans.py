@@ -119,6 +119,12 @@ async def test_what_belongs_to_each_row_is_looked_up_and_not_found_by_a_walk_ove
         assert plan.count("->  Limit") == LOOKED_UP, plan
 
 
+async def test_what_is_due_for_a_snapshot_is_looked_up_for_a_page_of_threads(driver: Driver, journal_url: str) -> None:
+    plan = await plan_of(journal_url, "due_snapshots", (0, 1_000, "file:///srv/shop", 2))
+    walks = r"Seq Scan|Hash|Merge|SCAN (threads|snapshots|s|sessions|x|checkpoints|c) "
+    assert re.findall(walks, plan) == [], plan
+
+
 async def plan_of(journal_url: str, name: str, params: tuple[object, ...]) -> str:
     """How the store would carry out a statement."""
     if journal_url.startswith("sqlite"):
