@@ -69,6 +69,8 @@ ROUTES: tuple[CommandRoute, ...] = (
     CommandRoute("thread", "update-state", cmd.UpdateState),
     CommandRoute("thread", "clear-context", cmd.ClearContext),
     CommandRoute("thread", "compact", cmd.CompactThread),
+    CommandRoute("thread", "fork", cmd.ForkThread),
+    CommandRoute("thread", "rewind", cmd.RewindThread),
     CommandRoute("thread", "erase", cmd.EraseEntry),
     CommandRoute("turn", "steer", cmd.Steer),
     CommandRoute("turn", "pause", cmd.PauseTurn),

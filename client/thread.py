@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack, get_args
 
 from turnwright.client.access import How
@@ -16,17 +17,20 @@ from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelThread,
     CloseThread,
+    ForkThread,
     IfBusy,
     Inject,
     PauseThread,
     Receipt,
     ResumeThread,
+    RewindThread,
     Submit,
 )
 from turnwright.journal.entries import Entry
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import fork_name
 from turnwright.journal.messages import Message
 
 
@@ -114,6 +118,46 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
         command = CloseThread(
             request_id=request_id, principal=principal, reason=reason, mode=one_of("mode", mode, get_args(CloseMode))
         )
+        return await self._command(command, how)
+
+    async def fork(self, at: int | None = None, *, thread: str | None = None, **how: Unpack[How]) -> Thread:
+        """Begin another thread of the session with what the agent knew at the entry `at` (None: the last).
+
+        Nothing is copied, and this thread goes on untouched. What runs or waits in it does not go on in the fork, which
+        has used nothing yet and has no budget of its own.
+
+        Args:
+            at: the number of an entry, as `history` tells it.
+            thread: the name of the new thread; None: one that follows from the request id.
+            **how: see `How`.
+
+        Raises:
+            CommandRejected: `unknown_thread`, `unknown_entry`, `not_opened` (there was no agent yet), `thread_exists`,
+                `too_many_forks`, `session_closed`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        command = ForkThread(request_id=request_id, principal=principal, reason=reason, at_seq=at, thread=thread)
+        receipt = await self._command(command, how)
+        return Thread(self._access, replace(self.key, thread=thread or fork_name(self.key, request_id)), receipt)
+
+    async def rewind(self, to: int, *, expected_seq: int | None = None, **how: Unpack[How]) -> Receipt:
+        """Go on as it was at the entry `to`; what came since stays in the history, and what was used counts on.
+
+        Args:
+            to: the number of an entry, as `history` tells it.
+            expected_seq: the thread's last entry as you know it, so that nobody else's work is left behind unseen;
+                None: as it is now. With a request id of your own say it: it is part of what you repeat.
+            **how: see `How`.
+
+        Raises:
+            CommandRejected: `stale_seq`, `busy` (a turn is active or queued), `unknown_entry`, `not_opened`,
+                `nothing_to_rewind`.
+        """
+        if expected_seq is None and "request_id" in how:
+            raise InvalidInput("with a request id of your own say `expected_seq`, too: it is part of what you repeat")
+        request_id, principal, reason = self._access.said(how)
+        seq = (await self.status()).seq if expected_seq is None else expected_seq
+        command = RewindThread(request_id=request_id, principal=principal, reason=reason, to_seq=to, expected_seq=seq)
         return await self._command(command, how)
 
     async def state(self, at_seq: int | None = None) -> AgentState:

@@ -10,10 +10,11 @@ from turnwright.journal.transact.overview import ThreadSeen
 
 
 class ThreadHandle:
-    """A thread by its key."""
+    """A thread by its key; `receipt` is that of the fork that made it, if this handle comes from there."""
 
-    def __init__(self, access: Access, key: ThreadKey) -> None:
+    def __init__(self, access: Access, key: ThreadKey, receipt: Receipt | None = None) -> None:
         self.key = key.checked()
+        self.receipt = receipt
         self._access = access
 
     def __repr__(self) -> str:

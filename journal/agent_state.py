@@ -88,6 +88,13 @@ class AgentState(Frozen):
         return frozenset(asked - {r.id for message in self.context for r in message.results})
 
 
+def begun_from(state: AgentState, key: ThreadKey) -> AgentState:
+    """The state of another thread as that of the thread `key`; what it is true for is still the other's entry."""
+    empty = empty_state(key)
+    whose = {name: getattr(empty, name) for name in ("tenant", "user_id", "agent_id", "session_id", "thread_id")}
+    return state.model_copy(update=whose)
+
+
 def empty_state(key: ThreadKey) -> AgentState:
     """The state of a thread before its first entry."""
     return AgentState(

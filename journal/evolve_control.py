@@ -49,6 +49,7 @@ from turnwright.journal.entries import (
     ThreadOpened,
     ThreadPaused,
     ThreadResumed,
+    ThreadRewound,
     ToolDecided,
     ToolFinished,
     ToolReconciled,
@@ -61,10 +62,9 @@ from turnwright.journal.entries import (
     TurnRetried,
     TurnStarted,
 )
+from turnwright.journal.evolve_beginnings import based, forked, imported, opened
 from turnwright.journal.evolve_children import child_finished, child_spawned
 from turnwright.journal.messages import ToolCall, Usage
-from turnwright.journal.permissions.change import joined
-from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import FINISHED, TurnStatus, evolve_status
 
 _NOT_FAILED: dict[str, Any] = {"failed": None, "failed_inputs": 0}
@@ -165,16 +165,6 @@ def _discarded(control: ThreadControl, entry: Entry, _: object) -> dict[str, Any
     return {"failed_inputs": 0} if failed is not None and failed.turn_id == entry.turn_id else {}
 
 
-def _opened(control: ThreadControl, _: Entry, payload: ThreadOpened | ThreadForked) -> dict[str, Any]:
-    agent = payload.agent
-    return {
-        "opened": True,
-        "limits": agent.limits,
-        "permissions": joined(agent.permissions, control.permissions),
-        "approvals": agent.approvals,
-    }
-
-
 def _budget_changed(control: ThreadControl, entry: Entry, payload: BudgetChanged) -> dict[str, Any]:
     budget = payload.budget if payload.budget.bounded else None
     match payload.scope:
@@ -187,21 +177,15 @@ def _budget_changed(control: ThreadControl, entry: Entry, payload: BudgetChanged
             return {} if active is None else {"active": active.model_copy(update={"budget": payload.budget})}
 
 
-def _imported(_: ThreadControl, __: Entry, payload: ThreadImported) -> dict[str, Any]:
-    permissions, plan = payload.state.get("permissions"), payload.state.get("plan")
-    planning = isinstance(plan, dict) and bool(plan.get("active", False))
-    known = {} if permissions is None else {"permissions": PermissionState.model_validate(permissions)}
-    return {"planning": planning} | known
-
-
 def _state_updated(_: ThreadControl, __: Entry, payload: StateUpdated) -> dict[str, Any]:
     plan = payload.changes.get("plan")
     return {"planning": bool(plan.get("active", False))} if isinstance(plan, dict) else {}
 
 
 _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
-    ThreadOpened: _opened,
-    ThreadForked: _opened,
+    ThreadOpened: opened,
+    ThreadForked: forked,
+    ThreadRewound: lambda c, e, p: based(c, e, p) | _NOT_FAILED,
     ThreadClosed: lambda _, __, ___: {"closed": True},
     ThreadPaused: lambda _, e, p: {"pause": PauseFlag(on=True, revision=p.revision, source=p.source, seq=e.seq)},
     ThreadResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
@@ -215,7 +199,7 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     InputApplied: lambda _, __, ___: {"injected": 0},
     InputDiscarded: _discarded,
     ContextCleared: lambda _, __, ___: _NOT_FAILED,
-    ThreadImported: _imported,
+    ThreadImported: imported,
     PermissionsChanged: lambda _, __, p: {"permissions": p.permissions},
     PlanChanged: lambda _, __, p: {"planning": p.plan.active},
     StateUpdated: _state_updated,

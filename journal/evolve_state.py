@@ -1,6 +1,7 @@
 """`evolve` for AgentState: what a recorded fact changes in what the agent knows.
 
-Rule: a table from payload type to function. A type that is not in it changes only `as_of_seq`.
+Rule: a table from payload type to function. A type that is not in it changes only `as_of_seq`. A fork and a rewind are
+folded into the state of the entry they begin at (`transact.bases` finds it), not into that of the entry before them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from turnwright.journal.agent_state import AgentState, Compaction, PendingInput
+from turnwright.journal.agent_state import AgentState, Compaction, PendingInput, UsageState
 from turnwright.journal.entries import (
     ContextCleared,
     ContextCompacted,
@@ -33,6 +34,7 @@ from turnwright.journal.entries import (
     ThreadForked,
     ThreadImported,
     ThreadOpened,
+    ThreadRewound,
     ToolDecided,
     ToolFinished,
     ToolReconciled,
@@ -215,11 +217,68 @@ def _validated(state: AgentState, values: dict[str, Any]) -> dict[str, Any]:
     return {name: getattr(validated, name) for name in values}
 
 
+def is_base(entry: Entry) -> bool:
+    """Whether the state after it is not that of the entry before it, changed, but begins elsewhere."""
+    return isinstance(entry.payload, ThreadForked | ThreadRewound)
+
+
+def _forked(state: AgentState, entry: Entry, payload: ThreadForked) -> dict[str, Any]:
+    """What the origin knew; its entries have numbers below zero here, so that -1 is the one it was forked at."""
+    _check_base(state, payload.at_seq)
+    shift = payload.at_seq + 1
+    return {
+        "agent": payload.agent,
+        "permissions": payload.permissions,
+        "context": (*(_shifted(message, shift) for message in state.context), *_closing(state, entry)),
+        "inbox": tuple(
+            PendingInput(seq=i.seq - shift, turn_id=None, message=_shifted(i.message, shift))
+            for i in _without_turns(state)
+        ),
+        "compaction": Compaction(),
+        "usage": UsageState(),
+    }
+
+
+def _rewound(state: AgentState, entry: Entry, payload: ThreadRewound) -> dict[str, Any]:
+    _check_base(state, payload.to_seq)
+    return {
+        "permissions": payload.permissions,
+        "context": (*state.context, *_closing(state, entry)),
+        "compaction": Compaction(),
+        "inbox": _without_turns(state),
+        "usage": payload.usage,
+    }
+
+
+def _check_base(state: AgentState, seq: int) -> None:
+    if state.as_of_seq != seq:
+        raise ValueError(f"it begins with the state of entry {seq}, not with that of entry {state.as_of_seq}")
+
+
+def _without_turns(state: AgentState) -> tuple[PendingInput, ...]:
+    """What waits for whatever runs next; no turn of before goes on."""
+    return tuple(pending for pending in state.inbox if pending.turn_id is None)
+
+
+def _closing(state: AgentState, entry: Entry) -> tuple[Message, ...]:
+    """Results for the calls of a turn that does not go on here, as an ending turn gives them."""
+    pending = state.pending_calls
+    calls = [call for message in state.context for call in message.calls if call.id in pending]
+    text = (Text(text=INTERRUPTED_TEXT),)
+    results = tuple(ToolResult(id=c.id, name=c.name, output=text, outcome="interrupted") for c in calls)
+    return (_message(entry, "tool", results),) if results else ()
+
+
+def _shifted(message: Message, by: int) -> Message:
+    return message.model_copy(update={"seq": message.seq - by})
+
+
 _IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "memory", "tasks", "tools"})
 
 _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ThreadOpened: _opened,
-    ThreadForked: lambda _, __, p: {"agent": p.agent},
+    ThreadForked: _forked,
+    ThreadRewound: _rewound,
     ThreadImported: _imported,
     MessageImported: _brought,
     TurnQueued: lambda s, e, p: _pending(s, e, p.input),

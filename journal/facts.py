@@ -27,7 +27,8 @@ class Facts:
     `turn`: the row of the turn the command names. `front`: the first queued turn. `queue`: queued
     turns the command or the session's cancel concerns, a bounded number of them.
     `question` and `asked`: the row of the question the command answers, and its entry's payload (None: erased).
-    `state`: the agent's state, for commands that change a part of it. `elsewhere`: what the other
+    `state`: the agent's state, for commands that change a part of it. `base` and `base_hash`: the state at the entry
+    that the command goes back to, and that entry's hash; None: the thread has no such entry. `elsewhere`: what other
     threads of the session used, where its budget counts; None: it has none, or nothing may start here. `reserved`: what
     their running model calls took beside that, and may give back.
     """
@@ -42,6 +43,8 @@ class Facts:
     question: Interaction | None = None
     asked: InteractionRequested | None = None
     state: AgentState | None = None
+    base: AgentState | None = None
+    base_hash: bytes = b""
     elsewhere: Used | None = None
     reserved: Used = NOTHING
 

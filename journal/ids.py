@@ -11,12 +11,13 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from turnwright.journal.canonical import digest
+from turnwright.journal.canonical import digest, encode
 from turnwright.journal.errors import InvalidInput
 
 ID_PART_CHARACTERS_MAX = 200
 MAIN_THREAD = "main"
 SPELLINGS_CACHED_MAX = 4_096
+FORK_HEX_DIGITS = 12
 _FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
@@ -32,6 +33,11 @@ def checked_part(name: str, value: str) -> str:
     if bad is not None:
         raise InvalidInput(f"{name} must not hold control characters, found U+{ord(bad):04X}; remove it")
     return value
+
+
+def fork_name(origin: ThreadKey, request_id: str) -> str:
+    """The name of a fork that is given none: it follows from the request, so that a repeated one finds it."""
+    return f"fork-{digest(encode([origin.canonical, request_id])).hex()[:FORK_HEX_DIGITS]}"
 
 
 @dataclass(frozen=True, slots=True, order=True)

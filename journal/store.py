@@ -18,7 +18,15 @@ from functools import partial
 from typing import TypeVar
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.commands import ClientCommand, DeleteSession, EraseEntry, Receipt, RunCommand, SessionCommand
+from turnwright.journal.commands import (
+    ClientCommand,
+    DeleteSession,
+    EraseEntry,
+    ForkThread,
+    Receipt,
+    RunCommand,
+    SessionCommand,
+)
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.enlisted import take_in_first
@@ -28,12 +36,14 @@ from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.store_deltas import Deltas
-from turnwright.journal.transact.checkpoints import load_state, save_checkpoint
+from turnwright.journal.transact.bases import load_state, read_entry
+from turnwright.journal.transact.checkpoints import save_checkpoint
 from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command, thread_commands
 from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
 from turnwright.journal.transact.enlisting import EnlistedFirst, after_enlisted
 from turnwright.journal.transact.erasing import erase_command
+from turnwright.journal.transact.forking import fork_command
 from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
     Located,
@@ -191,6 +201,10 @@ class Journal:
         """A page of a thread's entries."""
         return await self.driver.read(lambda: read_thread(key, after_seq, limit, until_seq))
 
+    async def entry(self, key: ThreadKey, seq: int) -> Entry | None:
+        """One entry as messages name theirs: below zero it is of the thread this one was forked from."""
+        return await self.driver.read(lambda: read_entry(key, seq))
+
     async def timeline(self, key: SessionKey, after_position: int = 0, limit: int = PAGE_ENTRIES_MAX) -> list[Located]:
         """A page of the entries of all of a session's threads, by position."""
         return await self.driver.read(lambda: read_session(key, after_position, limit))
@@ -287,6 +301,8 @@ def _script_of(
         return erase_command(key, command)
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
+    if isinstance(command, ForkThread):
+        return fork_command(key, command)
     return thread_command(key, command, terms, base)
 
 

@@ -30,10 +30,16 @@ def _cancelled_1_to_2(body: Body) -> Body:
     return body | {"effects_unknown": body.pop("reason", None)}
 
 
+def _forked_1_to_2(body: Body) -> Body:
+    """What the agent may do came from its definition alone, and nothing said what the origin's entry was."""
+    return body | {"origin_hash": "", "permissions": body["agent"].get("permissions", {})}
+
+
 UPCASTERS: Mapping[tuple[str, int], Callable[[Body], Body]] = {
     ("turn.failed", 1): _failed_1_to_2,
     ("turn.cancelled", 1): _cancelled_1_to_2,
     ("thread.opened", 1): _opened_1_to_2,
+    ("thread.forked", 1): _forked_1_to_2,
 }
 
 

@@ -15,8 +15,8 @@ async def read_back(attempt: Attempt, state: AgentState, call_id: str) -> str | 
     seq = next((m.seq for m in reversed(state.context) for result in m.results if result.id == call_id), None)
     if seq is None:
         return None
-    found = await persist(lambda: attempt.parts.journal.entries(attempt.key, seq - 1, limit=1))
-    payload = found[0].payload if found and found[0].seq == seq else None
+    found = await persist(lambda: attempt.parts.journal.entry(attempt.key, seq))
+    payload = None if found is None else found.payload
     if not isinstance(payload, ToolFinished | ToolReconciled) or payload.call_id != call_id:
         return None
     return text_of(ToolResult(id=call_id, name="", output=payload.output))

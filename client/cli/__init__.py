@@ -24,6 +24,7 @@ from turnwright.client.cli.submit import SubmitCommand
 from turnwright.client.cli.thread import ThreadCommands
 from turnwright.client.cli.thread_admin import ThreadAdminCommands
 from turnwright.client.cli.thread_elsewhere import ThreadElsewhereCommands
+from turnwright.client.cli.thread_forks import ThreadForkCommands
 from turnwright.client.cli.thread_memory import ThreadMemoryCommands
 from turnwright.client.cli.turn import TurnCommands
 from turnwright.client.cli.turn_answers import TurnAnswerCommands
@@ -48,6 +49,7 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     ThreadAdminCommands(runner).add_to(threads)
     ThreadMemoryCommands(runner).add_to(threads)
     ThreadElsewhereCommands(runner).add_to(threads)
+    ThreadForkCommands(runner).add_to(threads)
     sessions = group(app, "session", "Sessions, and what is in them.")
     SessionCommands(runner).add_to(sessions)
     SessionAdminCommands(runner).add_to(sessions)

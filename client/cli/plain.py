@@ -21,7 +21,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Message
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.transact.listing import TurnSeen
-from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
+from turnwright.journal.transact.overview import Begins, SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
 from turnwright.journal.transact.searching import SearchHit
 from turnwright.journal.turn_status import TurnStatus
@@ -151,8 +151,14 @@ def thread_seen(seen: ThreadSeen) -> dict[str, Any]:
         "planning": seen.control.planning,
         "queued": seen.control.queued,
         "active_turn": head_of(seen.control),
+        "begins": None if seen.begins is None else _begins(seen.begins),
+        "forks": seen.forks,
         "unreadable": seen.unreadable or None,
     }
+
+
+def _begins(begins: Begins) -> dict[str, Any]:
+    return {"seq": begins.seq, "at_seq": begins.at_seq} | thread_key(begins.thread)
 
 
 def session_seen(seen: SessionSeen) -> dict[str, Any]:

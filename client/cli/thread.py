@@ -182,6 +182,16 @@ def _by(seen: ThreadSeen, level: Level) -> str:
     return "" if act is None else f", {act_words(act)}"
 
 
+def _begins(seen: ThreadSeen) -> str:
+    """Where its state begins, if that is not at its first entry."""
+    begins = seen.begins
+    if begins is None:
+        return ""
+    if begins.thread == seen.key:
+        return f"as it was at entry {begins.at_seq}, since entry {begins.seq} (rewound)"
+    return f"as thread {begins.thread.thread} was at its entry {begins.at_seq} (forked)"
+
+
 def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:
     control, active = seen.control, seen.control.active
     return [
@@ -195,5 +205,7 @@ def _facts(seen: ThreadSeen) -> list[tuple[str, str]]:
         ("queued", str(control.queued)),
         ("next", "" if seen.front is None else seen.front.turn_id),
         ("entries", str(seen.seq)),
+        ("begins", _begins(seen)),
+        ("forks", str(seen.forks) if seen.forks else ""),
         ("last", local(seen.last_at_us)),
     ]

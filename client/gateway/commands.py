@@ -49,6 +49,9 @@ NEEDED_ROLE: Mapping[type[ClientCommand], Role] = {
     cmd.ChangeState: "operator",
     cmd.UpdateState: "operator",
     cmd.Reconcile: "operator",
+    # Both bring back what the agent might do then, which only an operator may loosen.
+    cmd.ForkThread: "operator",
+    cmd.RewindThread: "operator",
     cmd.EraseEntry: "admin",
     cmd.DeleteSession: "admin",
 }

@@ -41,10 +41,12 @@ from turnwright.journal.commands.thread import ClearContext as ClearContext
 from turnwright.journal.commands.thread import CloseThread as CloseThread
 from turnwright.journal.commands.thread import CompactThread as CompactThread
 from turnwright.journal.commands.thread import EraseEntry as EraseEntry
+from turnwright.journal.commands.thread import ForkThread as ForkThread
 from turnwright.journal.commands.thread import ImportThread as ImportThread
 from turnwright.journal.commands.thread import Inject as Inject
 from turnwright.journal.commands.thread import PauseThread as PauseThread
 from turnwright.journal.commands.thread import ResumeThread as ResumeThread
+from turnwright.journal.commands.thread import RewindThread as RewindThread
 from turnwright.journal.commands.thread import SetBudget as SetBudget
 from turnwright.journal.commands.thread import SetPermissions as SetPermissions
 from turnwright.journal.commands.thread import UpdateState as UpdateState

@@ -42,7 +42,10 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a command. `accepted` means committed; `revision` is that of what it was about."""
+    """What became of a command. `accepted` means committed; `revision` is that of what it was about.
+
+    `thread`: the name of the thread that a fork made.
+    """
 
     request_id: str
     status: Literal["accepted", "rejected", "enlisted"]
@@ -52,3 +55,4 @@ class Receipt:
     revision: int = 0
     seq: int = 0
     duplicate: bool = False
+    thread: str | None = None

@@ -107,6 +107,25 @@ class CompactThread(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForkThread(ClientCommand):
+    """Begin another thread with what this one's agent knew at an entry (None: the last); it copies nothing.
+
+    `thread` is the name of the new one; None: one that follows from the request id.
+    """
+
+    at_seq: int | None = None
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindThread(ClientCommand):
+    """Go on as it was at the entry `to_seq`; `expected_seq` is the thread's last entry as the caller read it."""
+
+    to_seq: int
+    expected_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EraseEntry(ClientCommand):
     """Erase the content of an entry for good; that it was there stays."""
 

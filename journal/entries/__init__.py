@@ -53,6 +53,7 @@ from turnwright.journal.entries.thread import ThreadImported as ThreadImported
 from turnwright.journal.entries.thread import ThreadOpened as ThreadOpened
 from turnwright.journal.entries.thread import ThreadPaused as ThreadPaused
 from turnwright.journal.entries.thread import ThreadResumed as ThreadResumed
+from turnwright.journal.entries.thread import ThreadRewound as ThreadRewound
 from turnwright.journal.entries.turn import InputApplied as InputApplied
 from turnwright.journal.entries.turn import InputDiscarded as InputDiscarded
 from turnwright.journal.entries.turn import InputInjected as InputInjected

@@ -155,7 +155,10 @@ class ChildFinished(Payload):
 
 
 class EntryErased(ByPrincipal):
-    """The payload of entry `erased_seq` was erased; its hash still stands in the chain."""
+    """The payload of entry `erased_seq` was erased; its hash still stands in the chain.
+
+    Below zero it is one of the thread that this one was forked from: -1 is the entry it was forked at.
+    """
 
     TYPE: ClassVar[str] = "entry.erased"
     erased_seq: int

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+from turnwright.journal.agent_state import UsageState
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen, Message
+from turnwright.journal.state_parts import PermissionState
 
 PauseSource = Literal["command", "on_failure"]
 
@@ -28,12 +32,41 @@ class ThreadOpened(Payload):
 
 
 class ThreadForked(ByPrincipal):
-    """The thread begins with the state another one had at `at_seq`."""
+    """The thread begins with the state that another one of its agent had at the entry `at_seq`, whose hash is here too.
+
+    `origin` is that thread's name, `session` the session it is in (None: this one). What the thread's own decisions go
+    by is here; the rest is read where it stands.
+    """
 
     TYPE: ClassVar[str] = "thread.forked"
+    VERSION: ClassVar[int] = 2
     origin: str
     at_seq: int
+    origin_hash: str
     agent: AgentDefinition
+    permissions: PermissionState
+    planning: bool = False
+    injected: int = 0
+    session: str | None = None
+
+    def origin_of(self, fork: ThreadKey) -> ThreadKey:
+        """The key of the thread that this one was forked from: nothing of it is said that a session's move changes."""
+        return replace(fork, thread=self.origin, session=self.session or fork.session)
+
+
+class ThreadRewound(ByPrincipal):
+    """The thread goes on with the state it had at the entry `to_seq`; what came since stays in its history.
+
+    `usage` goes on counting: what was used was used.
+    """
+
+    TYPE: ClassVar[str] = "thread.rewound"
+    to_seq: int
+    to_hash: str
+    permissions: PermissionState
+    planning: bool = False
+    injected: int = 0
+    usage: UsageState = UsageState()
 
 
 class ThreadImported(ByPrincipal):

@@ -24,7 +24,7 @@ from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import read_tombstone
 from turnwright.journal.store_verify import threads_of
-from turnwright.journal.transact.checkpoints import load_state
+from turnwright.journal.transact.bases import load_state
 from turnwright.journal.transact.snapshotting import Doomed, DueThread, begin_snapshot, finish_doomed, save_snapshot
 
 ANSWER_S_MAX = 60.0

@@ -128,7 +128,14 @@ def erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:
         counts[name] = len(erased)
         if len(erased) >= ROWS_ERASED_MAX:
             return counts
-    for statement in ("delete_deadline", "delete_hint", "delete_spent", "delete_drafts_of_thread", "delete_thread"):
+    for statement in (
+        "delete_deadline",
+        "delete_hint",
+        "delete_spent",
+        "delete_drafts_of_thread",
+        "delete_bases",
+        "delete_thread",
+    ):
         yield from first(statement, thread_id)
     counts["threads"] = int(not ThreadKey.parse(canonical).is_session_log)
     return counts

@@ -34,6 +34,7 @@ from turnwright.journal.entries import (
     StateUpdated,
     ThreadForked,
     ThreadOpened,
+    ThreadRewound,
     TurnQueued,
 )
 from turnwright.journal.errors import JournalError
@@ -42,9 +43,9 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Frozen, media_of
 from turnwright.journal.script import Row, Script, first
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.checkpoints import load_state
+from turnwright.journal.transact.bases import load_state
 from turnwright.journal.transact.commands import Done, Undo
-from turnwright.journal.transact.locking import lock_thread
+from turnwright.journal.transact.lineage import lock_with_forks, tell_forks
 from turnwright.journal.transact.reading import read_page
 from turnwright.journal.transact.requests import rejected, remember, remembered
 from turnwright.journal.transact.rows import Place, SessionRow, ThreadRow, clock, lock_session, write_session
@@ -55,6 +56,7 @@ KEPT = {
     EntryErased.TYPE: "it says what was erased",
     ThreadOpened.TYPE: "the thread cannot go on without its agent",
     ThreadForked.TYPE: "the thread cannot go on without its agent",
+    ThreadRewound.TYPE: "it says what the thread goes on with",
     PermissionsChanged.TYPE: "it holds on, and a call is judged by it",
     InputApplied.TYPE: "it has no content, and a message that a model was told would wait for one again",
     InputDiscarded.TYPE: "it has no content, and a message that was discarded would wait for a model again",
@@ -79,7 +81,7 @@ class _Content:
 
 def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
     """Erase an entry's content; one that is erased already stays as it is."""
-    row = yield from lock_thread(key)
+    row, forks = yield from lock_with_forks(key, command.seq)
     session = None if row is None else (yield from lock_session(key.session_key))
     if row is None or session is None or session.deleted:
         return rejected(command, Rejection("unknown_thread", f"there is no thread {key.canonical}"))
@@ -102,6 +104,7 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
         entry = yield from _read(row, command.seq)
         yield from _erase(row, command, content, content.stored, entry)
         seq = yield from _say_so(row, session, command, entry)
+        yield from tell_forks(forks, command)
     receipt = Receipt(command.request_id, "accepted", seq=seq)
     yield from remember(row.id, command, receipt)
     return receipt

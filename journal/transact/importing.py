@@ -24,6 +24,7 @@ from turnwright.journal.interactions import Interaction
 from turnwright.journal.script import Row, Script, Touch, batch, first
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.bases import replace_bases, walk_based
 from turnwright.journal.transact.commands import session_command
 from turnwright.journal.transact.deleting import erase_in_thread, erase_rest
 from turnwright.journal.transact.indexing import index_piece
@@ -48,7 +49,7 @@ from turnwright.journal.transact.rows import (
     write_session,
 )
 from turnwright.journal.transact.verifying import prove_thread
-from turnwright.journal.transact.walking import Walk, walk_thread
+from turnwright.journal.transact.walking import Walk
 from turnwright.journal.turn_status import TurnStatus
 
 PAUSED_BECAUSE = "imported with turns that have not ended; resume the session to go on with them"
@@ -175,7 +176,7 @@ def settle_thread(begun: Begun, digest: str, thread: Declared) -> Script[str | N
     if locked is None or (yield from first("find_import", begun.session_id)) != (digest,):
         raise _gone()
     session = yield from session_of(of, locked[THREAD_COLUMNS:])
-    walk = yield from walk_thread(thread.key, locked[0])
+    walk = yield from walk_based(thread.key, locked[0])
     if not walk.findings and (walk.seq, walk.hash) != (thread.entries, thread.hash):
         walk.found(None, "head", f"it has {walk.seq} entries, or others than it should have: {thread.entries}")
     if walk.findings:
@@ -187,6 +188,7 @@ def settle_thread(begun: Begun, digest: str, thread: Declared) -> Script[str | N
         elsewhere = yield from first("turn_elsewhere", turn, locked[0])
         if elsewhere is not None:
             raise _twice(turn, elsewhere[0])
+    yield from replace_bases(walk, locked[0])
     row = yield from _write_head(walk, locked, kept)
     if thread.key.is_session_log:
         control = walk.session if kept is None or kept.session is None else kept.session

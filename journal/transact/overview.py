@@ -37,10 +37,20 @@ class TurnPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Begins:
+    """Where a thread's state begins: its entry `seq` begins with that of the entry `at_seq` of a thread."""
+
+    seq: int
+    thread: ThreadKey
+    at_seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadSeen:
     """A thread with its session's control, its head, and the first of its queue; `held_by`: who paused which.
 
-    `unreadable`: why its control, which is empty then, cannot be read.
+    `begins`: where it was forked or rewound to last; `forks`: how many were forked from it. A list of threads does not
+    say these. `unreadable`: why its control, which is empty then, cannot be read.
     """
 
     key: ThreadKey
@@ -51,6 +61,8 @@ class ThreadSeen:
     front: TurnStatus | None = None
     held_by: Mapping[Level, Act] = field(default_factory=dict)
     unreadable: str = ""
+    begins: Begins | None = None
+    forks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +151,14 @@ def see_thread(key: ThreadKey) -> Script[ThreadSeen | None]:
         return None
     front = (yield from front_turn(row.id)) if row.control.queued else None
     held = yield from held_by(key, row.control.pause, session.control)
-    return ThreadSeen(key, row.control, session.control, row.seq, row.at_us, front, held)
+    begins = yield from _begins(row)
+    [forks] = (yield from first("count_forks", row.id)) or (0,)
+    return ThreadSeen(key, row.control, session.control, row.seq, row.at_us, front, held, begins=begins, forks=forks)
+
+
+def _begins(row: ThreadRow) -> Script[Begins | None]:
+    found = yield from first("find_base", row.id, row.seq)
+    return None if found is None or found[2] is None else Begins(found[0], ThreadKey.parse(found[2]), found[1])
 
 
 def see_session(key: SessionKey) -> Script[SessionSeen | None]:

@@ -17,10 +17,19 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, batch, first
 from turnwright.journal.stalls import has_work
+from turnwright.journal.transact.bases import replace_bases, walk_based
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
 from turnwright.journal.transact.indexing import index_some
 from turnwright.journal.transact.interactions import put_interactions, replace_interactions
-from turnwright.journal.transact.rows import ThreadRow, dump, find_thread, is_due, session_of, topic, write_session
+from turnwright.journal.transact.rows import (
+    ThreadRow,
+    dump,
+    find_thread,
+    is_due,
+    session_of,
+    topic,
+    write_session,
+)
 from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.turns import turn_columns
 from turnwright.journal.transact.walking import Walk, walk_thread
@@ -74,11 +83,12 @@ def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
     thread_id, session_id, version = locked[0], locked[1], locked[7]
     if version > REDUCER_VERSION:
         raise NewerReducer(f"{canonical} was written by reducer version {version}; rebuild it with that version")
-    walk = yield from walk_thread(ThreadKey.parse(canonical), thread_id)
+    walk = yield from walk_based(ThreadKey.parse(canonical), thread_id)
     if walk.findings:
         wrong = walk.findings[0]
         raise StoreCorrupt(wrong.problem, canonical, wrong.seq)
     row = head_of(walk, thread_id, session_id)
+    yield from replace_bases(walk, thread_id)
     if not walk.whole:
         yield from put_interactions(row, walk.interactions.values())
         return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
@@ -166,7 +176,7 @@ def _last_change_us(status: TurnStatus) -> int:
 
 def _replace_checkpoints(row: ThreadRow, walk: Walk) -> Script[int]:
     yield from first("delete_checkpoints", row.id)
-    if walk.key.is_session_log or not is_due(row.tail_bytes, 0):
+    if walk.key.is_session_log or not walk.based or not is_due(row.tail_bytes, 0):
         return 0
     body = dump(walk.state)
     yield from first("insert_checkpoint", row.id, walk.seq, STATE_REDUCER_VERSION, body)

@@ -28,6 +28,7 @@ from turnwright.journal.commands import (
     Reconcile,
     Rejection,
     Respond,
+    RewindThread,
     RunCommand,
     Testimony,
     TurnCommand,
@@ -42,13 +43,13 @@ from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
 from turnwright.journal.transact.appending import append_drafts, check_media
-from turnwright.journal.transact.checkpoints import load_state
+from turnwright.journal.transact.bases import hash_at, load_state, note_rewinds
 from turnwright.journal.transact.deadlines import note_deadline, note_look
 from turnwright.journal.transact.deltas import forget_deltas
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
 from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.posting import post
-from turnwright.journal.transact.rows import ThreadRow, is_due
+from turnwright.journal.transact.rows import Place, ThreadRow, is_due
 from turnwright.journal.transact.spending import Others, lock_others, note_spent
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
@@ -164,6 +165,7 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
         entries = yield from append_drafts(
             row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs, turns=turns
         )
+        yield from note_rewinds(row, entries)
     else:
         yield from note_look(row)
     yield from note_spent(row, judged.others, control, judged.advanced.action, facts.now_us)
@@ -209,6 +211,8 @@ def _facts(
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
     )
+    if isinstance(command, RewindThread):
+        return (yield from _with_base(row, facts, command))
     return (yield from _with_question(row, facts, command)) if isinstance(command, Respond | Reconcile) else facts
 
 
@@ -226,6 +230,14 @@ def _time_us(locked: Locked) -> int:
     return row.at_us if model is None else max(row.at_us, model.retry_at_us)
 
 
+def _with_base(row: ThreadRow, facts: Facts, command: RewindThread) -> Script[Facts]:
+    """With the state that the thread is to go on with."""
+    found = yield from hash_at(Place(row.id, row.seq, row.total_bytes), command.to_seq)
+    if found is None:
+        return facts
+    return replace(facts, base=(yield from load_state(row.key, None, command.to_seq)), base_hash=found)
+
+
 def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -> Script[Facts]:
     """With what is known of the question that is answered."""
     found = yield from find_question(row.id, command)
@@ -237,9 +249,9 @@ def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -
 
 def _changes_state(command: ClientCommand | RunCommand) -> bool:
     """Whether the decision depends on the agent's state, which costs a read."""
-    return isinstance(command, ChangeState | UpdateState | CompactContext | CompactThread | ListTools) or (
-        isinstance(command, FinishTool) and bool(command.ops)
-    )
+    return isinstance(
+        command, ChangeState | UpdateState | CompactContext | CompactThread | ListTools | RewindThread
+    ) or (isinstance(command, FinishTool) and bool(command.ops))
 
 
 def _in_question(control: ThreadControl, command: ClientCommand | RunCommand, terms: Terms) -> frozenset[str]:

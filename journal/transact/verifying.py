@@ -14,6 +14,7 @@ from turnwright.journal.agent_state import STATE_REDUCER_VERSION
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands import Receipt
 from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
+from turnwright.journal.entries import ThreadForked
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.interactions import Interaction
@@ -21,10 +22,11 @@ from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.spending import committed
 from turnwright.journal.stalls import has_work
+from turnwright.journal.transact.bases import hash_at, place_of, walk_based
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us
 from turnwright.journal.transact.rows import dump
 from turnwright.journal.transact.spending import spent_columns
-from turnwright.journal.transact.walking import Finding, Walk, walk_thread
+from turnwright.journal.transact.walking import Finding, Walk, begins_at, walk_thread
 from turnwright.journal.turn_status import TurnStatus
 
 REQUESTS_PAGE_MAX = 1_000
@@ -80,7 +82,7 @@ def prove_thread(thread_id: int, row: Row, session: Row | None) -> Script[Proof]
     except (ValueError, TypeError):
         return Proof(head.key, "thread", findings=(Finding(head.key, None, "head", "its key cannot be read"),))
     checkpoints: list[Row] = yield from rows("checkpoint_rows", thread_id, STATE_REDUCER_VERSION)
-    walk = yield from walk_thread(key, thread_id, frozenset(seq for seq, _ in checkpoints))
+    walk = yield from walk_based(key, thread_id, frozenset(seq for seq, _ in checkpoints))
     _check_head(walk, head)
     if walk.whole:
         _check_control(walk, head)
@@ -90,6 +92,7 @@ def prove_thread(thread_id: int, row: Row, session: Row | None) -> Script[Proof]
             yield from _check_spent(walk, thread_id, session)
         yield from _check_deadline(walk, thread_id)
         _check_checkpoints(walk, checkpoints)
+    yield from _check_bases(walk, thread_id)
     yield from _check_media(walk, head.session_id)
     yield from _check_requests(walk, thread_id)
     yield from _check_texts(walk, thread_id)
@@ -227,8 +230,28 @@ def _check_deadline(walk: Walk, thread_id: int) -> Script[None]:
         walk.found(None, "deadline", "its next deadline is not that of its open questions")
 
 
+def _check_bases(walk: Walk, thread_id: int) -> Script[None]:
+    """Where its state begins elsewhere, that is kept, and the entry there is the one that was meant."""
+    stored = {seq: (key, at_seq) for seq, key, at_seq in (yield from rows("base_rows", thread_id))}
+    for seq, payload in walk.bases.items():
+        origin = payload.origin_of(walk.key) if isinstance(payload, ThreadForked) else walk.key
+        meant = payload.origin_hash if isinstance(payload, ThreadForked) else payload.to_hash
+        place, at_seq = (yield from place_of(origin)), begins_at(payload)
+        found = None if place is None else (yield from hash_at(place, at_seq))
+        if found is None or found.hex() != meant:
+            walk.found(seq, "base", f"entry {at_seq} of thread {origin.thread}, where it begins, is another one")
+        if stored.pop(seq, None) != (origin.canonical, at_seq):
+            walk.found(
+                seq, "base", "where its state begins is not kept beside it; `turnwright journal rebuild` does it"
+            )
+    for seq in stored:
+        walk.found(seq, "base", "it is kept as one whose state begins elsewhere, and by the entries it is not")
+    if not walk.based:
+        walk.found(None, "base", "the state that it begins with cannot be read")
+
+
 def _check_checkpoints(walk: Walk, checkpoints: list[Row]) -> None:
-    for seq, body in checkpoints:
+    for seq, body in checkpoints if walk.based else ():
         proven = walk.states.get(seq)
         if proven is None:
             walk.found(seq, "checkpoint", "a checkpoint is of an entry that is not there")

@@ -7,14 +7,15 @@ the result with everything that is kept beside them; `rebuild` writes it there.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from turnwright.journal import entry_ids
-from turnwright.journal.agent_state import AgentState, empty_state
+from turnwright.journal.agent_state import AgentState, begun_from, empty_state
 from turnwright.journal.codec import GENESIS, Link, body_digest, chain_hash, decode
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.entries import Entry, EntryErased, Erased, Payload
+from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, ThreadForked, ThreadRewound
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
@@ -34,7 +35,7 @@ DIGEST_BYTES = 32
 
 Check = Literal[
     "sequence", "chain", "body", "blob", "erasure", "head", "control", "turns", "checkpoint", "request", "deadline",
-    "session", "position", "stray", "question", "spent", "search",
+    "session", "position", "stray", "question", "spent", "search", "base",
 ]  # fmt: skip
 
 
@@ -78,10 +79,14 @@ class _Raw(NamedTuple):
 
 @dataclass
 class Walk:
-    """How far a walk has come. `whole`: every entry could be folded, so what it adds up to is proven."""
+    """How far a walk has come. `whole`: every entry could be folded, so what it adds up to is proven.
+
+    `bases`: the entries whose state begins elsewhere. `based`: what they begin with was known, so `state` is right.
+    """
 
     key: ThreadKey
-    checkpoint_seqs: frozenset[int] = frozenset()
+    kept_seqs: frozenset[int] = frozenset()
+    origins: Mapping[int, AgentState] = field(default_factory=dict)
     seq: int = 0
     hash: bytes = GENESIS
     at_us: int = 0
@@ -92,6 +97,8 @@ class Walk:
     session: SessionControl = field(default_factory=SessionControl)
     state: AgentState = field(default_factory=AgentState)
     states: dict[int, AgentState] = field(default_factory=dict)
+    bases: dict[int, ThreadForked | ThreadRewound] = field(default_factory=dict)
+    based: bool = True
     turns: dict[str, TurnStatus] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)
     requests: set[str] = field(default_factory=set)
@@ -113,9 +120,18 @@ class Walk:
         return min(queued, key=lambda status: status.queue_order, default=None)
 
 
-def walk_thread(key: ThreadKey, thread_id: int, checkpoint_seqs: frozenset[int] = frozenset()) -> Script[Walk]:
-    """Read and fold all of a thread's entries; keeps the states at the given seqs."""
-    walk = Walk(key, checkpoint_seqs, state=empty_state(key))
+def walk_thread(
+    key: ThreadKey,
+    thread_id: int,
+    kept_seqs: frozenset[int] = frozenset(),
+    origins: Mapping[int, AgentState] | None = None,
+) -> Script[Walk]:
+    """Read and fold all of a thread's entries; keeps the states at the given seqs.
+
+    `origins`: the states that entries of this thread begin with and that are another thread's, by entry. A rewind finds
+    its own among those that are kept.
+    """
+    walk = Walk(key, kept_seqs, origins or {}, state=empty_state(key))
     while True:
         end = yield from first("thread_page_end", thread_id, walk.seq, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
         if end is None or end[0] is None:
@@ -199,21 +215,43 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
     try:
         walk.control = evolve_control(walk.control, entry)
         walk.session = evolve_session(walk.session, entry) if walk.key.is_session_log else walk.session
-        walk.state = evolve_state(walk.state, entry)
+        _fold_state(walk, entry)
         _fold_turn(walk, entry)
         _fold_question(walk, entry)
     except Exception as error:  # noqa: BLE001 - whatever stored bytes bring about is a finding, not an end
         walk.found(row.seq, "body", f"{row.type} cannot be folded: {type(error).__name__}: {error}")
         walk.whole = False
         return
-    if entry.seq in walk.checkpoint_seqs:
+    if entry.seq in walk.kept_seqs:
         walk.states[entry.seq] = walk.state
     if isinstance(payload, EntryErased):
-        walk.erasures.add(payload.erased_seq)
+        walk.erasures.update({payload.erased_seq} if payload.erased_seq > 0 else ())
     walk.media.update(media_of(payload))
     said = said_in(payload)
     if said is not None and has_words(said.text):
         walk.said.add(entry.seq)
+
+
+def _fold_state(walk: Walk, entry: Entry) -> None:
+    match entry.payload:
+        case ThreadForked():
+            base = walk.origins.get(entry.seq)
+            base = None if base is None else begun_from(base, walk.key)
+        case ThreadRewound(to_seq=to_seq):
+            base = walk.states.get(to_seq)
+        case _:
+            walk.state = evolve_state(walk.state, entry)
+            return
+    walk.bases[entry.seq] = entry.payload
+    if base is None:
+        walk.based = False
+        base = walk.state.model_copy(update={"as_of_seq": begins_at(entry.payload)})
+    walk.state = evolve_state(base, entry)
+
+
+def begins_at(payload: ThreadForked | ThreadRewound) -> int:
+    """The entry whose state it begins with."""
+    return payload.at_seq if isinstance(payload, ThreadForked) else payload.to_seq
 
 
 def _fold_turn(walk: Walk, entry: Entry) -> None:

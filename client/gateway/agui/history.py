@@ -8,6 +8,7 @@ from __future__ import annotations
 from turnwright.client.backend import Backend
 from turnwright.client.gateway.agui.messages import conversation, name_of, with_said
 from turnwright.journal.agent_state import AgentState, empty_state
+from turnwright.journal.evolve_state import is_base
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Message
 
@@ -33,8 +34,12 @@ class History:
             page = await self._backend.entries(self._key, self._seq, min(PAGE_ENTRIES, wanted - self._seq))
             if not page:
                 break
+            begins = max((n for n, entry in enumerate(page) if is_base(entry)), default=None)
+            if begins is not None:  # what a fork was told before, or what a rewind left
+                self._state = await self._backend.state(self._key, page[begins].seq)
+                page = page[begins + 1 :]
             self._state = with_said(self._state, page)
-            self._seq = page[-1].seq
+            self._seq = page[-1].seq if page else self._state.as_of_seq
         return conversation(self._state, self._turn_id)
 
     async def names(self) -> frozenset[str]:

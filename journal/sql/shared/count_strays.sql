@@ -9,6 +9,7 @@ UNION ALL SELECT 'checkpoints', count(*) FROM checkpoints WHERE thread_id NOT IN
 UNION ALL SELECT 'deadlines', count(*) FROM deadlines WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'interactions', count(*) FROM interactions WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'spent', count(*) FROM spent WHERE thread_id NOT IN (SELECT id FROM threads)
+UNION ALL SELECT 'bases', count(*) FROM bases WHERE thread_id NOT IN (SELECT id FROM threads)
 UNION ALL SELECT 'tombstones', count(*) FROM tombstones WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'threads', count(*) FROM threads WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'counters', count(*) FROM counters WHERE session_id NOT IN (SELECT id FROM sessions)

@@ -182,6 +182,11 @@ async def _administered(do: Played, session: Session, thread: Thread) -> None:
     await do(thread, "update_state", {"summary": "x"}, expected_seq=1, reason="by hand")
     await do(thread, "compact")
     await do(thread, "compact")
+    await do(thread, "fork", 1)
+    await do(thread, "fork", state.as_of_seq, thread="other")
+    await do(thread, "rewind", 10**6)
+    await do(thread, "rewind", state.as_of_seq, expected_seq=1)
+    await do(thread, "rewind", state.as_of_seq)
     await do(thread, "clear_context")
     for handle in (thread, session):
         await do(handle, "set_budget", Budget(steps=50))

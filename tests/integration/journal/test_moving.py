@@ -13,6 +13,7 @@ import pytest
 
 from tests.integration.journal.asking import asking, budget
 from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played
+from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
 from turnwright.journal.commands import CreateSession, DeleteSession, EraseEntry, ResumeSession, Submit
 from turnwright.journal.errors import CommandRejected, InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
@@ -124,6 +125,21 @@ async def test_all_of_it_is_there_under_another_key_and_proven(full: Played, tar
     assert [hit.key.session for hit in page.items] == ["copy"]
     kept = [r.kept async for r in rebuild(target.journal) if r.kept]
     assert len(kept) == 3, "only what was erased is not proven by entries alone"
+
+
+async def test_forks_and_rewinds_are_the_same_there(played: Played, target: Played, tmp_path: Path) -> None:
+    await said(played, "one")
+    await said(played, "two")
+    first, other = await fork(played, 7, "first"), await fork(played, None, "other")
+    await said(played, "three", first)
+    await rewind(played, 7)
+    await played.execute(KEY, EraseEntry(request_id="e", seq=8))
+    await rewind(played, await head(played.journal) - 1)
+    await take(target, await written(played, tmp_path / "s.jsonl"), ELSEWHERE)
+    for key in (KEY, first, other):
+        there = ThreadKey("other", "ann", "agent", "copy", key.thread)
+        assert texts(await fresh(target.journal, there)) == texts(await fresh(played.journal, key))
+    assert await proven(target.journal) == []
 
 
 async def test_what_is_erased_stays_erased_and_is_not_in_the_file(full: Played, target: Played, tmp_path: Path) -> None:

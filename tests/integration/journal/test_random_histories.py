@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from turnwright.journal.commands import (
     EraseEntry,
     FailModel,
     FinishTool,
+    ForkThread,
     Inject,
     InterruptModel,
     Look,
@@ -34,6 +35,7 @@ from turnwright.journal.commands import (
     ResumeThread,
     ResumeTurn,
     RetryTurn,
+    RewindThread,
     RunCommand,
     SettleCall,
     StartTool,
@@ -52,6 +54,7 @@ from turnwright.journal.transact.sweeping import find_cancelled
 
 STEPS = 300
 SEEDS = range(4)
+FORKS_MAX = 6
 KEYS = [ThreadKey("t", None, "agent", "s", name) for name in ("one", "two")]
 SPECS = {"read": CallSpec("read"), "once": CallSpec("once"), "asked": CallSpec("once", reconcilable=True)}
 FAILURES: list[FailureClass] = ["transient", "timeout", "auth", "invalid", "cut"]
@@ -67,6 +70,8 @@ class Chance:
     dice: random.Random
     mortal: Hold | None = None
     numbers: int = 0
+    keys: list[ThreadKey] = field(default_factory=lambda: list(KEYS))
+    forks: list[tuple[ThreadKey, ThreadKey, int]] = field(default_factory=list)
 
     def request(self) -> str:
         """A request id, now and then one that was used before."""
@@ -74,7 +79,7 @@ class Chance:
         return f"r{self.numbers}"
 
     async def step(self) -> None:
-        key = self.dice.choice(KEYS)
+        key = self.dice.choice(self.keys)
         act: Callable[[ThreadKey], Coroutine[Any, Any, None]] = self.dice.choices(
             [
                 self.submit,
@@ -84,8 +89,10 @@ class Chance:
                 self.work,
                 self.die,
                 self.erase,
+                self.fork,
+                self.rewind,
             ],
-            [3, 4, 0.7, 0.5, 24, 0.7, 0.05],
+            [3, 4, 0.7, 0.5, 24, 0.7, 0.05, 0.3, 0.8],
         )[0]
         await act(key)
 
@@ -214,6 +221,23 @@ class Chance:
             command = EraseEntry(request_id=self.request(), seq=self.dice.randint(1, row.seq))
             await self.journal.driver.write(partial(erase_entry, key, command))
 
+    async def fork(self, key: ThreadKey) -> None:
+        row, request = await self.journal.thread(key), self.request()
+        if row is None or len(self.forks) >= FORKS_MAX:
+            return
+        at = self.dice.choice([None, self.dice.randint(0, row.seq)])
+        receipt = await self.journal.execute(key, ForkThread(request_id=request, at_seq=at))
+        if receipt.status == "accepted" and not receipt.duplicate and receipt.thread is not None:
+            made = replace(key, thread=receipt.thread)
+            self.keys.append(made)
+            self.forks.append((made, key, row.seq if at is None else at))
+
+    async def rewind(self, key: ThreadKey) -> None:
+        row = await self.journal.thread(key)
+        if row is not None and row.seq:
+            to, seq = self.dice.randint(1, row.seq), row.seq - self.dice.choice([0, 0, 0, 1])
+            await self.journal.execute(key, RewindThread(request_id=self.request(), to_seq=to, expected_seq=seq))
+
     async def control(self, key: ThreadKey) -> ThreadControl:
         row = await self.journal.thread(key)
         return ThreadControl() if row is None else row.control
@@ -235,20 +259,25 @@ async def test_a_random_history_is_proven_and_rebuilt_as_it_was(journal: Journal
     for _ in range(STEPS // at_once):
         await asyncio.gather(*(chance.step() for _ in range(at_once)))
     assert [finding async for proof in verify(journal) for finding in proof.findings] == []
-    states = [await journal.state(key) for key in KEYS]
-    rows = [await journal.thread(key) for key in KEYS]
+    assert chance.forks or at_once > 1
+    states = [await journal.state(key) for key in chance.keys]
+    rows = [await journal.thread(key) for key in chance.keys]
     assert {done.kept async for done in rebuild(journal)} <= {
         "",
         *(f"the content of {n} entries was erased" for n in range(9)),
     }
     fresh = Journal(journal.driver)
-    assert [await fresh.state(key) for key in KEYS] == states
-    for row, key in zip(rows, KEYS, strict=True):
+    assert [await fresh.state(key) for key in chance.keys] == states
+    for made, origin, at in chance.forks if at_once == 1 else ():
+        [begun, base] = [await fresh.state(made, 1), await fresh.state(origin, at)]
+        assert [m.blocks for m in begun.context][: len(base.context)] == [m.blocks for m in base.context]
+        assert (begun.permissions, begun.plan, begun.tasks) == (base.permissions, base.plan, base.tasks)
+    for row, key in zip(rows, chance.keys, strict=True):
         again = await fresh.thread(key)
         assert (row and (row.control, row.hash, row.runnable)) == (
             again and (again.control, again.hash, again.runnable)
         )
-    for key in KEYS:
+    for key in chance.keys:
         await journal.dispatch(key)
     page = await journal.driver.read(partial(find_cancelled, 0, 10, 10))
     assert all(suspect.turn_id for suspect in page.suspects)

@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
     CompactThread,
+    RewindThread,
     SetBudget,
     SetPermissions,
     SetSessionBudget,
@@ -87,6 +88,21 @@ class AdministratorsOfAThread(PeopleOfAThread):
                 self._set_budget(data.draw(budgets), data.draw(scopes))
             case _:
                 self.machine.elsewhere, self.machine.reserved = data.draw(shares), data.draw(shares)
+
+    @precondition(lambda self: self.machine.control.opened and self.machine.control.active is None)
+    @rule(data=st.data(), back=st.sampled_from([0, 0, 0, 1]))
+    def rewind(self, data: st.DataObject, back: int) -> None:
+        seq, states = self.machine.control.seq, self.machine.states
+        to = data.draw(st.integers(0, seq))
+        command = RewindThread(request_id=self.new("rewind"), to_seq=to, expected_seq=seq - back)
+        if not self.world.do(command).accepted:
+            return
+        state, base = self.machine.state, states[to]
+        assert not back, "the thread was rewound by somebody who had not read it"
+        assert state.context[: len(base.context)] == base.context
+        assert not state.pending_calls
+        own = {"context", "compaction", "inbox", "usage", "as_of_seq"}
+        assert state.model_dump(exclude=own) == base.model_dump(exclude=own)
 
     def _permit(self, change: PermissionChange) -> None:
         before = self.machine.control.permissions

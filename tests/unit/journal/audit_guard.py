@@ -22,7 +22,7 @@ class Guard:
     """The permissions as they are now, and what is known of calls.
 
     `arguments` are those the model wrote or somebody asked about or edited, `asked` the calls somebody was asked
-    about, and `allowed` the digests of what was allowed then.
+    about, and `allowed` the digests of what was allowed then; `before` the permissions after each entry.
     """
 
     permissions: PermissionState = field(default_factory=PermissionState)
@@ -30,6 +30,7 @@ class Guard:
     arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     allowed: dict[str, str] = field(default_factory=dict)
+    before: dict[int, tuple[PermissionState, bool]] = field(default_factory=dict)
 
     def read(self, entry: Entry) -> None:
         """Follow what may be done."""
@@ -42,6 +43,8 @@ class Guard:
                 self.planning = plan.active
             case e.StateUpdated(changes=changes) if "plan" in changes:
                 self.planning = bool(changes["plan"].get("active", False))
+            case e.ThreadRewound(to_seq=to_seq):
+                self.permissions, self.planning = self.before[to_seq]
             case e.ModelResponded(blocks=blocks):
                 self.arguments |= {block.id: block.arguments for block in blocks if isinstance(block, ToolCall)}
             case e.InteractionRequested(kind="approval", call_id=call_id, asked=asked):
@@ -50,6 +53,7 @@ class Guard:
                 self._decided(decided)
             case _:
                 pass
+        self.before[entry.seq] = (self.permissions, self.planning)
 
     def _decided(self, decided: e.ToolDecided) -> None:
         call_id, digest = decided.call_id, decided.arguments_digest

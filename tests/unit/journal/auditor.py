@@ -86,7 +86,7 @@ class Auditor:
 
     `settled` says of every question that is not open any more how it ended, and of which turn it was, `reconciled` how
     the last one about a call's outcome did; `scopes` and `over` say of questions about budgets whose it was and what
-    was used up.
+    was used up; `before` says what was injected after each entry.
     """
 
     turns: dict[str, Turn] = field(default_factory=dict)
@@ -99,6 +99,7 @@ class Auditor:
     opened: bool = False
     injected: set[int] = field(default_factory=set)
     retriable: str | None = None
+    before: dict[int, frozenset[int]] = field(default_factory=dict)
     session: SessionControl = field(default_factory=SessionControl)
     settled: dict[str, tuple[str, str]] = field(default_factory=dict)
     reconciled: dict[str, str] = field(default_factory=dict)
@@ -122,6 +123,7 @@ class Auditor:
         if rule is not None:
             rule(self, entry, entry.payload)
         self.guard.read(entry)
+        self.before[entry.seq] = frozenset(self.injected)
         self.ledger.timed(entry, busy=self.active is not None and self.active.busy)
         assert sum(turn.active for turn in self.turns.values()) <= 1, "two turns are active"
 
@@ -188,6 +190,11 @@ def _retried(audit: Auditor, entry: Entry, _: e.TurnRetried) -> None:
 
 def _cleared(audit: Auditor, _: Entry, __: e.ContextCleared) -> None:
     audit.retriable = None
+
+
+def _rewound(audit: Auditor, _: Entry, payload: e.ThreadRewound) -> None:
+    assert all(turn.phase in ENDED for turn in audit.turns.values()), "the thread was rewound under a turn"
+    audit.retriable, audit.injected = None, set(audit.before[payload.to_seq])
 
 
 def _opened(audit: Auditor, _: Entry, __: e.ThreadOpened) -> None:
@@ -368,6 +375,7 @@ _RULES: dict[type, Rule] = {
     e.TurnStarted: _started,
     e.TurnRetried: _retried,
     e.ContextCleared: _cleared,
+    e.ThreadRewound: _rewound,
     e.ThreadOpened: _opened,
     e.RunClaimed: _claimed,
     e.TurnCancelRequested: _cancel_requested,

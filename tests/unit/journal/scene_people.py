@@ -33,6 +33,7 @@ from turnwright.journal.commands import (
     ResumeThread,
     ResumeTurn,
     RetryTurn,
+    RewindThread,
     RunCommand,
     SetBudget,
     SetPermissions,
@@ -242,3 +243,7 @@ class People:
 
     def clear(self, *, seq: int | None = None) -> Step:
         return self.run(ClearContext(request_id=self.next_id("clear"), expected_seq=seq))
+
+    def rewind(self, to: int, *, seq: int | None = None) -> Step:
+        read = self.machine.control.seq if seq is None else seq
+        return self.run(RewindThread(request_id=self.next_id("rewind"), to_seq=to, expected_seq=read))

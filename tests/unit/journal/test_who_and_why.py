@@ -16,7 +16,7 @@ from turnwright.journal.state_ops import BeginTask
 
 WHO, WHY = "bea", "audit"
 BASES = {ClientCommand, c.TurnCommand}
-BY_STORES = {c.EraseEntry, c.DeleteSession}
+BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread}
 """What is not decided over entries alone: their records are the stores' tests' to prove."""
 
 
@@ -105,6 +105,7 @@ ROWS: list[tuple[type[ClientCommand], Callable[[], Scene], Callable[[Scene], Ste
     (c.UpdateState, answered, lambda s: s.update(summary="they met")),
     (c.ClearContext, answered, lambda s: s.clear()),
     (c.CompactThread, answered, lambda s: s.compact()),
+    (c.RewindThread, answered, lambda s: s.rewind(3)),
 ]  # fmt: skip
 SESSION: list[tuple[type[ClientCommand], dict[str, Any]]] = [
     (c.CreateSession, {}),

@@ -27,6 +27,7 @@ from turnwright.journal.commands import (
     Reconcile,
     Rejection,
     Respond,
+    RewindThread,
     RunCommand,
     UpdateState,
 )
@@ -37,6 +38,7 @@ from turnwright.journal.entries import (
     Entry,
     InteractionRequested,
     ModelLate,
+    ThreadRewound,
     ToolLate,
 )
 from turnwright.journal.evolve_control import evolve_control
@@ -50,7 +52,7 @@ from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_stat
 
 KEY = ThreadKey("acme", "ann", "helper", "s-1")
 BEGIN_US = 1_700_000_000_000_000
-NEED_STATE = ChangeState | CompactContext | CompactThread | ListTools | UpdateState | FinishTool
+NEED_STATE = ChangeState | CompactContext | CompactThread | ListTools | UpdateState | FinishTool | RewindThread
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Step:
 class ThreadMachine:
     """A thread, its session, the clock, and who is known to be gone.
 
+    `states` are those after each entry, the empty one first.
     `questions` and `asked` are the rows of questions and what their entries say, `elsewhere` is what the session's
     other threads used, `reserved` what their model calls took beside that.
     """
@@ -91,6 +94,7 @@ class ThreadMachine:
     control: ThreadControl = field(default_factory=ThreadControl)
     session: SessionControl = field(default_factory=SessionControl)
     state: AgentState = field(default_factory=lambda: empty_state(KEY))
+    states: list[AgentState] = field(default_factory=lambda: [empty_state(KEY)])
     entries: list[Entry] = field(default_factory=list)
     session_entries: list[Entry] = field(default_factory=list)
     turns: dict[str, TurnStatus] = field(default_factory=dict)
@@ -169,6 +173,7 @@ class ThreadMachine:
             question=self.questions.get(question),
             asked=self.asked.get(question),
             state=self.state if isinstance(command, NEED_STATE) else None,
+            base=self._base(command),
             elsewhere=self.elsewhere if bounded else None,
             reserved=self.reserved if bounded else Used(),
         )
@@ -177,6 +182,7 @@ class ThreadMachine:
         """Another machine in the same state."""
         return replace(
             self,
+            states=list(self.states),
             entries=list(self.entries),
             session_entries=list(self.session_entries),
             turns=dict(self.turns),
@@ -187,6 +193,11 @@ class ThreadMachine:
             questions=dict(self.questions),
             asked=dict(self.asked),
         )
+
+    def _base(self, command: ClientCommand | RunCommand) -> AgentState | None:
+        """The state that the command goes back to, if there is such an entry."""
+        wanted = command.to_seq if isinstance(command, RewindThread) else 0
+        return self.states[wanted] if 0 < wanted < len(self.states) else None
 
     def _question(self, command: ClientCommand | RunCommand) -> str:
         """The question of its turn that the command settles."""
@@ -235,12 +246,18 @@ class ThreadMachine:
             entry = draft.at(len(self.entries) + 1, now_us)
             self.entries.append(entry)
             self.control = evolve_control(self.control, entry)
-            self.state = evolve_state(self.state, entry)
+            self.state = evolve_state(self.states[begins_at(entry)], entry)
+            self.states.append(self.state)
             project(self.turns, entry)
             project_question(self.questions, entry)
             if isinstance(entry.payload, InteractionRequested):
                 self.asked[entry.payload.interaction_id] = entry.payload
         return tuple(self.entries[begin:])
+
+
+def begins_at(entry: Entry) -> int:
+    """The entry whose state this one is folded into."""
+    return entry.payload.to_seq if isinstance(entry.payload, ThreadRewound) else entry.seq - 1
 
 
 def project(turns: dict[str, TurnStatus], entry: Entry) -> None:

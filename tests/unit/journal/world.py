@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.unit.journal.auditor import Auditor
-from tests.unit.journal.thread_machine import Step, ThreadMachine, project
+from tests.unit.journal.thread_machine import Step, ThreadMachine, begins_at, project
 from turnwright.journal.agent_state import AgentState, empty_state
 from turnwright.journal.canonical import encode
 from turnwright.journal.codec import decode
@@ -26,7 +26,7 @@ from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.entries import Draft, Entry, ModelRequested, ToolStarted
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
-from turnwright.journal.evolve_state import fold_state
+from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.messages import Frozen, Message
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
@@ -105,7 +105,10 @@ class World:
             control = evolve_control(control, entry)
         assert control == machine.control
         state = AgentState.model_validate_json(since.state)
-        assert fold_state(state, tail) == machine.state
+        states = [*machine.states[: since.seq], state]
+        for entry in tail:
+            states.append(evolve_state(states[begins_at(entry)], entry))
+        assert states[-1] == machine.state
         turns = dict(since.turns)
         for entry in tail:
             project(turns, entry)

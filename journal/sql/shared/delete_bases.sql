@@ -1,0 +1,2 @@
+-- $1 thread id.
+DELETE FROM bases WHERE thread_id = $1;

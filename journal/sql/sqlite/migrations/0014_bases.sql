@@ -1,0 +1,10 @@
+-- Where a thread's state begins with that of another entry: of another thread (a fork), or of its own (a rewind).
+-- A projection of `thread.forked` and `thread.rewound`.
+CREATE TABLE bases (
+    thread_id INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    origin_id INTEGER NOT NULL,
+    at_seq INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, seq)
+) STRICT;
+CREATE INDEX bases_by_origin ON bases (origin_id, at_seq);
