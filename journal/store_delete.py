@@ -17,6 +17,7 @@ from turnwright.journal.script import first
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.deleting import Tombstone, erase_some, find_tombstone, open_tombstones
 from turnwright.journal.transact.snapshotting import COUNTED_AS, TOPIC, count_snapshots
+from turnwright.journal.transcripts import TRANSCRIPTS
 
 SESSIONS_FINISHED_MAX = 100
 THREADS_ENDED_MAX = 100
@@ -31,6 +32,7 @@ class Deleted:
     """What became of a deletion: its receipt, and by store how much of what was erased.
 
     `snapshots`, where there were any: `deleted`, and `pending` as long as no worker reached the place they are in.
+    `transcripts`: how many `files`, once whoever writes them deleted them.
     """
 
     receipt: Receipt
@@ -57,6 +59,8 @@ async def delete_session(journal: Journal, key: SessionKey, command: DeleteSessi
     counts = {} if tombstone is None else dict(tombstone.counts)
     deleted = counts.pop(COUNTED_AS, 0)
     outside = {SNAPSHOTS: {"deleted": deleted, "pending": pending}} if deleted or pending else {}
+    if files := counts.pop(TRANSCRIPTS, 0):
+        outside[TRANSCRIPTS] = {"files": files}
     return Deleted(receipt, {JOURNAL: counts, **outside})
 
 

@@ -10,7 +10,7 @@ import typer
 
 from turnwright.client.cli import register as register_client
 from turnwright.client.cli.usage import Commands
-from turnwright.worker.commands import demo, dev, doctor, gateway, journal, recover, snapshots, worker
+from turnwright.worker.commands import demo, dev, doctor, gateway, journal, recover, snapshots, transcripts, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
 
 Config = Annotated[Path | None, typer.Option(help="The settings file; else turnwright.toml in this folder.")]
@@ -60,7 +60,7 @@ def build_app() -> typer.Typer:
             log_level=log_level,
         )
 
-    for commands in (dev, worker, gateway, doctor, recover, demo, journal, snapshots):
+    for commands in (dev, worker, gateway, doctor, recover, demo, journal, snapshots, transcripts):
         commands.register(app, invocation)
     register_client(app, invocation.client_settings)
     return app

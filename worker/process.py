@@ -24,6 +24,7 @@ from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.snapshots.opening import snapshots_at
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import JournalRenamed
+from turnwright.worker.actor import Actor, stop_all
 from turnwright.worker.condition import Condition
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
@@ -36,6 +37,7 @@ from turnwright.worker.shift import Shift
 from turnwright.worker.shown import shown_at
 from turnwright.worker.temporal_client import connect
 from turnwright.worker.terms import terms_of
+from turnwright.worker.transcripts import Transcribing
 from turnwright.workflows.engine import TemporalUnreachable
 from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
@@ -117,13 +119,16 @@ class WorkerProcess:
         presence = PresenceKeeper(journal.driver, info, self._settings.lease_s, announce, self._condition)
         await self._until_there(presence.start, StoreUnavailable)
         looking = asyncio.create_task(self._say_unmakeable(), name="models")
-        watch = LoopWatch()
-        await watch.start()
+        beside: list[Actor] = [LoopWatch()]
+        if self._settings.transcripts is not None:
+            beside.append(Transcribing(journal, self._settings.transcripts))
         try:
+            for actor in beside:
+                await actor.start()
             await self._work(journal, presence, partial(self._make_waker, journal_id, queue))
         finally:
             looking.cancel()
-            await watch.stop()
+            await stop_all(beside)
             await presence.stop()
 
     async def _say_unmakeable(self) -> None:

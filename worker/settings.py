@@ -119,6 +119,8 @@ class Settings(BaseSettings):
         None, ge=0, le=65_535, description="its port, with /metrics, /livez and /readyz; without it, they show none"
     )
 
+    transcripts: Path | None = Field(None, description="a folder that a worker keeps transcripts of all sessions in")
+
     log_format: Literal["console", "json"] = Field("console", description="for people or for machines")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least to log")
 

@@ -102,6 +102,16 @@ def erase_some(session_id: int) -> Script[bool]:
     return done
 
 
+def count_also(session_id: int, name: str, count: int) -> Script[None]:
+    """Add to the receipt of a deletion what was erased outside of the journal."""
+    row = yield from first("lock_tombstone", session_id)
+    if row is not None:
+        tombstone = _tombstone(row)
+        counts = tombstone.counts | {name: tombstone.counts.get(name, 0) + count}
+        yield from first("write_tombstone", session_id, encode(counts), tombstone.erased_us)
+        yield Touch(frozenset({TOPIC}))
+
+
 def _again(session_id: int, command: DeleteSession) -> Script[Receipt]:
     row = yield from first("lock_tombstone", session_id)
     tombstone = None if row is None else _tombstone(row)

@@ -50,6 +50,20 @@ def test_migrate_makes_a_journal_and_is_harmless_twice(file: Path) -> None:
     assert first["schema_version"] >= 1
 
 
+def test_transcripts_are_written_once_and_what_is_new_the_next_time(file: Path) -> None:
+    made(file)
+    folder = file.parent / "transcripts"
+    assert "1 session looked at" in call(file, "transcripts", str(folder)).stdout
+    log = folder / "default" / "_anonymous" / "s.log.jsonl"
+    kinds = [json.loads(line).get("type") for line in log.read_text().splitlines()]
+    assert kinds == [None, "session.created", "turn.queued", "turn.queued"]
+    before = log.read_bytes()
+    assert call(file, "session", "pause", "s").exit_code == 0
+    assert json.loads(call(file, "transcripts", str(folder), "--json").stdout) == {"folder": str(folder), "sessions": 1}
+    assert log.read_bytes().startswith(before)
+    assert log.read_text().splitlines()[-1].count("session.paused") == 1
+
+
 def test_verify_proves_a_journal_and_exits_with_0(file: Path) -> None:
     made(file)
     said = call(file, "journal", "verify", "--json")

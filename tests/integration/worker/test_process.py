@@ -49,7 +49,8 @@ async def presences(stack: Stack) -> list[str]:
 
 
 async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_end(each_store: Stack) -> None:
-    worker = await each_store.ready_worker(snapshots=f"file://{each_store.folder}/snapshots")
+    folder = each_store.folder / "transcripts"
+    worker = await each_store.ready_worker(snapshots=f"file://{each_store.folder}/snapshots", transcripts=folder)
     turn = await each_store.submit(call("add", a=1, b=2), say("It is {result}."))
     assert (await turn.result(timeout_s=30)).text == "It is 3."
     kept, key = FileSnapshots(each_store.folder / "snapshots"), SnapshotKey(turn.key)
@@ -58,7 +59,11 @@ async def test_a_worker_carries_out_turns_and_leaves_nothing_when_it_is_told_to_
         found = await kept.load(key)
         return found is not None and b"It is 3." in found.payload
 
+    async def is_written() -> bool:
+        return "turn.completed" in "".join(log.read_text() for log in folder.glob("*/*/s.log.jsonl"))
+
     await until(is_kept)
+    await until(is_written)
     assert len(await presences(each_store)) == 1
     worker.send(signal.SIGTERM)
     assert await worker.ended() == 0

@@ -1,0 +1,194 @@
+"""Transcripts say what the journal says, whatever became of the files, and nothing that is erased or deleted."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from tests.integration.journal.conftest import KEY, SESSION, Played
+from turnwright.journal.commands import CallSpec, ClearContext, DeleteSession, EraseEntry, FinishTool, StartTool
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Text, ToolCall
+from turnwright.journal.store import Journal
+from turnwright.journal.store_delete import delete_session, read_tombstone
+from turnwright.journal.store_transcripts import TranscriptWriter
+from turnwright.journal.transcripts.names import LOG, VIEW, place
+
+Files: TypeAlias = tuple[bytes, bytes]
+CUTS = 12
+SIDE = ThreadKey("t", None, "agent", "s", "side")
+
+
+class Kept:
+    """A folder of transcripts, and writers for it."""
+
+    def __init__(self, journal: Journal, folder: Path) -> None:
+        self.journal, self.folder = journal, folder
+        self.log, self.view = place(folder, SESSION, LOG), place(folder, SESSION, VIEW)
+        self._writer: TranscriptWriter | None = None
+
+    async def go_on(self) -> int:
+        """The writer that is there writes what is new."""
+        if self._writer is None:
+            self._writer = TranscriptWriter(self.journal, self.folder)
+            assert self._writer.take()
+        return await self._writer.round()
+
+    async def afresh(self) -> Files:
+        """Another process goes on."""
+        if self._writer is not None:
+            self._writer.leave()
+        self._writer = None
+        await self.go_on()
+        return self.files()
+
+    def files(self) -> Files:
+        return self.log.read_bytes(), self.view.read_bytes()
+
+    def logged(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.read_bytes().splitlines()[1:]]
+
+    def seen(self) -> list[tuple[str, str, str]]:
+        """Thread, role and text of each message."""
+        lines = [json.loads(line) for line in self.view.read_bytes().splitlines()[1:]]
+        return [(x["thread"], x["role"], "".join(b.get("text", b["type"]) for b in x["blocks"])) for x in lines]
+
+
+@pytest.fixture
+def kept(played: Played, tmp_path: Path) -> Kept:
+    return Kept(played.journal, tmp_path / "transcripts")
+
+
+async def answered(played: Played, text: str, key: ThreadKey = KEY) -> None:
+    turn = await played.submit(text, key)
+    epoch = await played.claim(turn, key)
+    await played.ask(turn, epoch, key)
+    await played.answer(turn, epoch, Text(text=f"{text} is done"), key=key)
+
+
+async def everything(journal: Journal) -> list[dict[str, Any]]:
+    found = await journal.timeline(SESSION, 0, 500)
+    return [{"agent": x.thread.agent, "thread": x.thread.thread} | x.entry.as_json() for x in found]
+
+
+async def test_everything_is_logged_and_what_the_model_sees_stands_beside_it(played: Played, kept: Kept) -> None:
+    await answered(played, "large " * 30_000)
+    await kept.go_on()
+    first, inode = kept.files(), kept.log.stat().st_ino
+    await answered(played, "two", SIDE)
+    assert await kept.go_on() == 1
+    assert await kept.go_on() == 0
+    log, view = kept.files()
+    assert (log.startswith(first[0]), view.startswith(first[1])) == (True, True), "both only grew"
+    assert kept.log.stat().st_ino == inode
+    assert kept.logged() == await everything(played.journal)
+    large = "large " * 30_000
+    assert kept.seen() == [
+        ("main", "user", large), ("main", "assistant", f"{large} is done"),
+        ("side", "user", "two"), ("side", "assistant", "two is done"),
+    ]  # fmt: skip
+
+
+async def test_wherever_the_files_were_cut_off_or_lost_they_are_written_the_same(played: Played, kept: Kept) -> None:
+    await answered(played, "one")
+    await answered(played, "two", SIDE)
+    whole = await kept.afresh()
+    log, view = whole
+    damages = [(log[:n], view) for n in range(0, len(log), len(log) // CUTS)]
+    damages += [(log[:-1], view[:n]) for n in range(0, len(view), len(view) // CUTS)]
+    damages += [(log, view[:-9]), (log + b"\0" * 700, view), (log, b"{}\n" + view)]
+    for held, shown in damages:
+        kept.log.write_bytes(held)
+        kept.view.write_bytes(shown)
+        assert await kept.afresh() == whole
+    for lost in (kept.log, kept.view):
+        lost.unlink()
+        assert await kept.afresh() == whole
+
+
+async def test_a_file_that_holds_something_else_is_written_anew(played: Played, kept: Kept) -> None:
+    await answered(played, "one")
+    whole = await kept.afresh()
+    lines = whole[0].splitlines(keepends=True)
+    other = lines[-1].replace(json.loads(lines[-1])["hash"].encode(), b"00" * 32)
+    kept.log.write_bytes(b"".join([*lines[:-1], other]))
+    assert await kept.afresh() == whole, "the journal was put back to a backup"
+    kept.log.write_bytes(whole[0].replace(b'"session":"s"', b'"session":"x"', 1))
+    assert await kept.afresh() == whole
+
+
+async def test_a_step_is_seen_once_its_calls_have_results(played: Played, kept: Kept) -> None:
+    turn = await played.submit("one")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    call = ToolCall(id="c", name="look", arguments={})
+    outcome = await played.answer(turn, epoch, call, tools={"look": CallSpec(effect="read")})
+    await kept.go_on()
+    assert kept.seen() == [("main", "user", "one")]
+    [started] = [entry.payload.call_id for entry in outcome.entries if entry.type == "tool.decided"]  # type: ignore[attr-defined]
+    of: dict[str, Any] = {"turn_id": turn, "epoch": epoch, "step": 1, "call_id": started}
+    await played.run(KEY, StartTool(**of, nonce="n", presence="worker"))
+    await played.run(KEY, FinishTool(**of, ordinal=1, outcome="success", output=(Text(text="found"),)))
+    before = kept.view.read_bytes()
+    await kept.go_on()
+    assert kept.view.read_bytes().startswith(before), "nothing was written that had to be taken back"
+    assert kept.seen()[1:] == [("main", "assistant", "tool_call"), ("main", "tool", "tool_result")]
+
+
+async def test_what_the_model_sees_no_longer_is_no_longer_there_and_stays_in_the_log(
+    played: Played, kept: Kept
+) -> None:
+    await answered(played, "one")
+    await answered(played, "two", SIDE)
+    await kept.go_on()
+    row = await played.journal.thread(KEY)
+    assert row is not None
+    await played.execute(KEY, ClearContext(request_id="clear", expected_seq=row.seq))
+    log = kept.log.read_bytes()
+    await kept.go_on()
+    assert kept.seen() == [("side", "user", "two"), ("side", "assistant", "two is done")]
+    assert kept.log.read_bytes().startswith(log)
+    whole = kept.files()
+    assert await kept.afresh() == whole
+
+
+@pytest.mark.parametrize("running", [True, False])
+async def test_what_is_erased_is_in_neither_file(played: Played, kept: Kept, running: bool) -> None:
+    await answered(played, "secret that was said")
+    await kept.go_on()
+    assert all(b"secret" in held for held in kept.files())
+    for seq in [entry.seq for entry in await played.journal.entries(KEY, 0, 50) if "was said" in str(entry.payload)]:
+        await played.execute(KEY, EraseEntry(request_id=f"erase {seq}", seq=seq))
+    await (kept.go_on() if running else kept.afresh())
+    assert all(b'was said"' not in held and b"is done" not in held for held in kept.files())
+    assert kept.logged() == await everything(played.journal)
+
+
+@pytest.mark.parametrize("running", [True, False])
+async def test_the_files_of_a_deleted_session_are_deleted_and_its_receipt_says_so(
+    played: Played, kept: Kept, running: bool
+) -> None:
+    await answered(played, "one")
+    await kept.go_on()
+    await delete_session(played.journal, SESSION, DeleteSession(request_id="delete"))
+    if running:
+        await kept.go_on()
+        assert (kept.log.exists(), kept.view.exists()) == (False, False)
+    else:
+        with pytest.raises(FileNotFoundError):
+            await kept.afresh()
+    tombstone = await read_tombstone(played.journal, SESSION)
+    assert tombstone is not None
+    assert tombstone.counts["transcripts"] == 2
+    again = await delete_session(played.journal, SESSION, DeleteSession(request_id="delete"))
+    assert again.stores["transcripts"] == {"files": 2}
+
+
+async def test_one_process_writes_and_the_next_one_goes_on(played: Played, kept: Kept) -> None:
+    await answered(played, "one")
+    await kept.go_on()
+    second = TranscriptWriter(played.journal, kept.folder)
+    assert second.take() is False
+    whole = await kept.afresh()
+    assert kept.files() == whole
