@@ -20,7 +20,7 @@ from turnwright.journal.lead import Lead
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.projecting import Projection
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.snapshotting import DueThread, find_doomed, find_due_snapshots
+from turnwright.journal.transact.snapshotting import DueThread, adopt_place, find_doomed, find_due_snapshots
 from turnwright.worker.actor import Looper
 
 LEAD = "snapshots"
@@ -54,6 +54,7 @@ class Snapshots(Looper):
         self._after = 0
         self._looked_s = 0.0
         self._led_until_s = 0.0
+        self._see_place_s = 0.0
         self._skipped = False
         self._refused: dict[int, int] = {}
 
@@ -78,11 +79,13 @@ class Snapshots(Looper):
             if not changed and time.monotonic() - self._looked_s < LOOK_ANYWAY_S:
                 return
         self._behind = True  # until all was looked at; an error leaves it so
-        if not self._started:
-            await self._store.start()
-            self._started = True
-        await self._delete()
-        self._behind = not await self._look()
+        try:
+            await self._see_place()
+            await self._delete()
+            self._behind = not await self._look()
+        except StoreUnavailable:
+            self._started = False  # it may come back empty
+            raise
 
     async def _acts(self) -> bool:
         """Whether this one brings states. Who leads need not say so with each commit it hears of."""
@@ -90,6 +93,17 @@ class Snapshots(Looper):
             self._led_until_s = time.monotonic() + LEASE_S / BEATS_PER_LEASE
             return await self.lead.role() != "follower"
         return True
+
+    async def _see_place(self) -> None:
+        """See whether all of it was lost there: then it is brought anew."""
+        if self._started and time.monotonic() < self._see_place_s:
+            return
+        await self._store.start()
+        place_id, after = await self._store.place_id(), 0
+        while after := await self._driver.write(partial(adopt_place, self._store.name, place_id, after)):
+            await self._acts()
+        self._started = True
+        self._see_place_s = time.monotonic() + LOOK_ANYWAY_S
 
     async def _look(self) -> bool:
         """Bring what is due among the next pages of threads; whether all were looked at."""

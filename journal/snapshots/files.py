@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
 from turnwright.journal.canonical import encode
 from turnwright.journal.errors import SnapshotGone, StoreUnavailable
@@ -49,6 +50,10 @@ class FileSnapshots:
 
     async def stop(self) -> None:
         """Nothing is open."""
+
+    async def place_id(self) -> str:
+        """See `SnapshotStore.place_id`."""
+        return await _apart(partial(_named, self._folder))
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""
@@ -158,6 +163,16 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _named(folder: Path) -> str:
+    """The folder's name, from the file that is made with it."""
+    path = folder / "place"
+    if not path.exists():
+        with _locked(folder):
+            if not path.exists():
+                _replace(path, uuid4().hex.encode())
+    return path.read_text(encoding="ascii", errors="replace")
 
 
 def _load(key: SnapshotKey, path: Path) -> Snapshot | None:

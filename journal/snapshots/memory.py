@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
+from uuid import uuid4
 
 from turnwright.journal.errors import SnapshotGone
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -18,12 +19,17 @@ class MemorySnapshots:
     def __init__(self) -> None:
         self._kept: dict[SnapshotKey, tuple[Head, bytes]] = {}
         self._deleted: set[SessionKey] = set()
+        self._place_id = uuid4().hex
 
     async def start(self) -> None:
         """There is nothing to connect to."""
 
     async def stop(self) -> None:
         """What is kept stays, for who starts it again."""
+
+    async def place_id(self) -> str:
+        """See `SnapshotStore.place_id`."""
+        return self._place_id
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""

@@ -30,6 +30,13 @@ class SnapshotStore(Protocol):
         """Disconnect. Harmless twice."""
         ...
 
+    async def place_id(self) -> str:
+        """What the place was called when it was made: another one after all of it was lost.
+
+        Raises `StoreUnavailable`.
+        """
+        ...
+
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """The snapshot; None: there is none.
 

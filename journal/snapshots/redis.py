@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Collection
 from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import uuid4
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -63,6 +64,12 @@ class RedisSnapshots:
     async def stop(self) -> None:
         """Disconnect."""
         await self._redis.aclose()
+
+    async def place_id(self) -> str:
+        """See `SnapshotStore.place_id`."""
+        name = f"{self._prefix}place"
+        await self._asked(self._redis.set(name, uuid4().hex, nx=True), name)
+        return bytes(await self._asked(self._redis.get(name), name) or b"").decode(errors="replace")
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""

@@ -7,9 +7,11 @@ cases and trim spaces, and their ids would meet. A deleted row stays, empty, and
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import AsyncIterator, Collection
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import (
     URL,
@@ -60,6 +62,9 @@ TRIES_MAX = 1_000
 PAGE_KEYS = 500
 SQLITE_WAIT_S = 30
 CONNECTIONS_MAX = 4
+PLACE = "place"
+_PARTS = ("session", "tenant", "agent_id", "session_id", "thread_id", "state_key")
+_PLACE_ROW = {**dict.fromkeys(_PARTS, ""), "id": PLACE, "as_of_seq": 0, "version": 0, "deleted": 1, "payload": b""}
 
 
 class SqlSnapshots:
@@ -88,6 +93,16 @@ class SqlSnapshots:
     async def stop(self) -> None:
         """Disconnect."""
         await self._engine.dispose()
+
+    async def place_id(self) -> str:
+        """See `SnapshotStore.place_id`; it stands in a row that is no key's."""
+        find = select(self._table.c.sha256).where(self._table.c.id == PLACE)
+        row = await self._first(find)
+        if row is None:
+            with contextlib.suppress(IntegrityError):  # another made it at the same time
+                await self._run(insert(self._table).values(**_PLACE_ROW, sha256=uuid4().hex))
+            row = await self._first(find)
+        return "" if row is None else str(row[0])
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""

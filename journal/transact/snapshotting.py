@@ -19,6 +19,7 @@ TOPIC = "snapshots"
 COUNTED_AS = "snapshots"
 NEVER = 0
 THREADS_DELETED_MAX = 500
+ROWS_RESET_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,23 @@ def save_snapshot(target: str, due: DueThread, as_of_seq: int) -> Script[bool]:
     yield Touch(frozenset({TOPIC}))
     row = yield from first("move_snapshot", due.id, target, due.reached, as_of_seq, STATE_REDUCER_VERSION, due.turn_id)
     return row is not None
+
+
+def adopt_place(target: str, place_id: str, after: int) -> Script[int]:
+    """Have everything brought to the target anew if it is not the place it was, a piece of it behind a thread's id.
+
+    Returns where the next piece begins; 0: that was all.
+    """
+    name = f"snapshots:{target}"
+    known = yield from first("find_meta", name)
+    if known is not None and known[0] == place_id:
+        return 0
+    reset = yield from rows("reset_snapshots", target, after, ROWS_RESET_MAX)
+    yield Touch(frozenset({TOPIC}))
+    if len(reset) == ROWS_RESET_MAX:
+        return max(int(row[0]) for row in reset)
+    yield from first("upsert_meta", name, place_id)
+    return 0
 
 
 def find_doomed(target: str, after: int) -> Script[Doomed | None]:

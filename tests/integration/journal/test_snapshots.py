@@ -146,6 +146,25 @@ async def test_a_place_that_is_away_is_caught_up_with_by_whoever_comes_later(pla
     assert (await there(played, store)).version == 1
 
 
+async def test_a_place_that_lost_everything_is_filled_again(
+    played: Played, follow: Follow, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshotting, "ROWS_RESET_MAX", 1)
+    store, side = FileSnapshots(tmp_path / "snapshots"), ThreadKey("t", None, "agent", "s", "side")
+    for key in (KEY, side):
+        await turn(played, key.thread, key)
+    loop = await follow(store)
+    for key in (KEY, side):
+        await there(played, store, key)
+    await loop.stop()
+    (tmp_path / "snapshots").rename(tmp_path / "lost")
+    await follow(store)
+    for key in (KEY, side):
+        assert (await there(played, store, key)).version == 1
+    page = await driver.read(partial(snapshotting.find_due_snapshots, store.name, 0, 10))
+    assert page.threads == ()
+
+
 @on_one_store
 async def test_one_state_that_is_refused_keeps_no_other_waiting(played: Played, follow: Follow) -> None:
     store = Fragile()

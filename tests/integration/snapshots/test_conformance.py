@@ -41,6 +41,15 @@ async def test_what_was_kept_is_loaded_with_its_version_and_its_place(store: Sna
     assert store.name in found.place or "/snapshots/" in found.place or "place-" in found.place
 
 
+async def test_a_place_is_called_the_same_by_all_until_it_was_lost(opener: Opener, place: str) -> None:
+    stores = [await opener() for _ in range(4)]
+    [called] = set(await asyncio.gather(*(store.place_id() for store in stores)))
+    await stores[0].put(KEY, offer(1))
+    await stores[0].delete_session(THREAD.session_key, [THREAD])
+    assert await (await opener()).place_id() == called
+    assert await listed(stores[0]) == []
+
+
 async def test_each_unconditional_write_returns_its_own_version(opener: Opener) -> None:
     stores = [await opener() for _ in range(4)]
     done = await asyncio.gather(*(stores[n % 4].put(KEY, offer(5, n)) for n in range(WRITERS)))

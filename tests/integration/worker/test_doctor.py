@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from turnwright.journal.drivers import open_driver
 from turnwright.worker.doctor.agents import look_at_agents
 from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
+from turnwright.worker.doctor.snapshots import look_at_snapshots
 from turnwright.worker.doctor.temporal import look_at_temporal
 from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_server import TemporalServer
@@ -94,3 +96,12 @@ async def test_agents_that_cannot_be_loaded_and_such_that_can() -> None:
     bad, good = (Settings(agents=target) for target in targets)
     found = await asyncio.gather(findings(look_at_agents(bad)), findings(look_at_agents(good)))
     assert [verdicts(one) for one in found] == [{"agents": "failed"}, {"agents": "ok"}]
+
+
+async def test_a_place_of_snapshots_that_answers_one_that_does_not_and_none(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    places = (f"file://{tmp_path}/snapshots", f"file://{tmp_path}/taken", "file://host/folder", None)
+    found = [await findings(look_at_snapshots(Settings(snapshots=place))) for place in places]
+    assert [verdicts(one) for one in found] == [
+        {"snapshots": "ok"}, {"snapshots": "warning"}, {"snapshots": "failed"}, {},
+    ]  # fmt: skip

@@ -1,0 +1,2 @@
+-- $1 name. Row: its value.
+SELECT value FROM meta WHERE name = $1;
