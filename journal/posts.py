@@ -18,6 +18,7 @@ from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.lineage import Parent
 from turnwright.journal.messages import Frozen, user
+from turnwright.journal.sharing import taken
 from turnwright.journal.turn_status import FINISHED, TurnStatus
 
 _ENDS = (TurnCompleted, TurnCancelled, TurnFailed)
@@ -126,11 +127,6 @@ def _told(key: ThreadKey, status: TurnStatus | None, active: ActiveTurn | None) 
         parent_turn=status.parent.turn_id,
         child_thread=key.canonical,
         child_turn=status.turn_id,
-        used=NOTHING if active is None else _counted(active.used + active.by_children),
+        used=NOTHING if active is None else taken(active),
     )
     return [Post(status.parent.beside(key), status.turn_id, end)]
-
-
-def _counted(used: Used) -> Used:
-    """What of it counts for the parent's budget."""
-    return Used(tokens=used.tokens, cost_microusd=used.cost_microusd)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from turnwright.journal.budgets import Budget
+from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.control import ActiveTurn, ThreadControl
 
 SHARED = {"tokens": "tokens", "cost_microusd": "cost"}
@@ -28,7 +28,7 @@ def share_of(
         bound = getattr(bounds, name)
         if bound is None:
             continue
-        part = (bound - _taken(active, name)) // open_
+        part = (bound - getattr(taken(active), name)) // open_
         if part <= 0:
             return word
         mine = getattr(budget, name)
@@ -40,8 +40,14 @@ def _may_still_open(active: ActiveTurn, siblings: Collection[str]) -> int:
     return sum(call.call_id in siblings and call.state not in ("closed", "deferred") for call in active.calls)
 
 
-def _taken(active: ActiveTurn, name: str) -> int:
-    """Used by the turn and its ended children, and set aside for the open ones."""
+def taken(active: ActiveTurn) -> Used:
+    """What counts for the turn's budget: what it and its ended children used, and what is set aside for the open ones.
+
+    Of a turn that ends with open children this is what its parent counts, for nobody waits to learn what they used.
+    """
     used = active.used + active.by_children
-    held = sum(getattr(child.budget, name) or 0 for child in active.children if child.budget is not None)
-    return int(getattr(used, name)) + held
+    shares = [child.budget for child in active.children if child.budget is not None]
+    return Used(
+        tokens=used.tokens + sum(share.tokens or 0 for share in shares),
+        cost_microusd=used.cost_microusd + sum(share.cost_microusd or 0 for share in shares),
+    )

@@ -35,6 +35,7 @@ class Ledger:
     whole: Budget = NOBODY
     busy_since_us: int | None = None
     elsewhere: Used = field(default_factory=Used)
+    children: Amounts = field(default_factory=nothing)
 
     def read(self, entry: Entry, session: SessionControl) -> None:
         """Check that a budget lets an operation start, and count the entry."""
@@ -53,6 +54,9 @@ class Ledger:
                 self.own[entry.turn_id or ""] = budget
             case e.TurnStarted():
                 self.active, self.turn, self.raised = entry.turn_id, nothing(), None
+                self.children = nothing()
+            case e.ChildFinished(used=used):
+                self.children = {name: self.children[name] + amount for name, amount in used.model_dump().items()}
             case e.BudgetChanged():
                 self._bounded(payload)
             case _:
@@ -87,13 +91,18 @@ class Ledger:
         return {name: self.thread[name] + amount for name, amount in self.elsewhere.model_dump().items()}
 
     @property
+    def of_this_turn(self) -> Amounts:
+        """What the active turn used, with its children that have ended."""
+        return {name: self.turn[name] + amount for name, amount in self.children.items()}
+
+    @property
     def of_turn(self) -> Budget:
         """The budget that holds for the active turn."""
         return self.raised or self.own.get(self.active or "") or self.turns
 
     def _check(self, names: tuple[str, ...], session: SessionControl) -> None:
         together = (self.together, session.budget or NOBODY)
-        for used, budget in ((self.turn, self.of_turn), (self.thread, self.whole), together):
+        for used, budget in ((self.of_this_turn, self.of_turn), (self.thread, self.whole), together):
             over = used_up(budget, used, names)
             assert not over, f"an operation started though {over} is used up"
 

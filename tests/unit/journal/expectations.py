@@ -112,7 +112,7 @@ def _raise(scope: str, command: Respond, audit: Auditor, session: SessionControl
         budget, used = session.budget, audit.ledger.together
     else:
         ledger, named = audit.ledger, command.answer.get("budget")
-        used, now = (ledger.turn, ledger.of_turn) if scope == "turn" else (ledger.thread, ledger.whole)
+        used, now = (ledger.of_this_turn, ledger.of_turn) if scope == "turn" else (ledger.thread, ledger.whole)
         budget = None if named is None else Budget.model_validate(now.model_dump() | named)
     over = () if budget is None else used_up(budget, used, audit.over[command.interaction_id])
     return "still_over_budget" if over else None

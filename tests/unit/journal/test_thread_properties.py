@@ -17,9 +17,10 @@ from hypothesis.strategies import SearchStrategy as Strategy
 from tests.unit.journal.administrators import AdministratorsOfAThread, ops
 from tests.unit.journal.scene import SPECS, USAGE, call
 from tests.unit.journal.thread_machine import Step
-from tests.unit.journal.well_behaved import WellBehaved
+from tests.unit.journal.well_behaved import WellBehaved, child_end
 from tests.unit.journal.world import Attempt, check_request
 from turnwright.journal.actions import Delay, ModelOp, Op, ReconcileOp, ToolOp, Work
+from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     Ask,
     ClaimRun,
@@ -31,11 +32,14 @@ from turnwright.journal.commands import (
     RespondModel,
     ResumeThread,
     SettleCall,
+    Spawn,
     StartTool,
 )
 from turnwright.journal.decide.retry_policy import POLICY
 from turnwright.journal.entries.operation import FailureClass, InterruptReason, ToolOutcome
+from turnwright.journal.lineage import child_place
 from turnwright.journal.messages import Block, Text, ToolCall
+from turnwright.journal.turn_status import Phase
 
 PRESENCES = ("w1", "w2", "w3")
 TOOLS = (*SPECS, "no such tool")
@@ -46,7 +50,7 @@ hook_outcomes: Strategy[HookOutcome] = st.sampled_from(["succeeded", "failed", "
 reasons: Strategy[InterruptReason] = st.sampled_from(["cancelled", "lost", "drained"])
 failures: Strategy[FailureClass] = st.sampled_from(sorted(POLICY))
 outcomes: Strategy[ToolOutcome] = st.sampled_from(
-    [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained", "deferred", "deferred"]
+    [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained", *["deferred"] * 4]
 )
 people: Strategy[dict[str, Any]] = st.sampled_from([*[{"to": "bea"}] * 3, {"to": "eve"}])
 kinds_of_asks: Strategy[Literal["form", "external"]] = st.sampled_from(["form", "external"])
@@ -211,12 +215,33 @@ class ThreadHistories(AdministratorsOfAThread):
         outcome = data.draw(outcomes)
         unsure = outcome == "interrupted" and data.draw(st.booleans())
         more: dict[str, Any] = {"effect_unknown": unsure, "duration_ms": 5}
-        if outcome == "deferred":
+        if outcome == "deferred" and data.draw(st.booleans()):
+            more["spawns"] = self._spawn(attempt, data)
+        elif outcome == "deferred":
             deadline_s = data.draw(st.sampled_from([None, 20.0]))
             more["asks"] = Ask(data.draw(kinds_of_asks), {"prompt": "which?"}, deadline_s)
         elif data.draw(st.integers(0, 4)) == 0:
             more["ops"] = tuple(data.draw(st.lists(ops, min_size=1, max_size=2)))
         return FinishTool(**self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, **more)
+
+    def _spawn(self, attempt: Attempt, data: st.DataObject) -> Spawn:
+        call_id = attempt.call_id or ""
+        return Spawn(
+            place=child_place(self.machine.key, attempt.turn_id, call_id, "helper"),
+            task="look it up",
+            detached=data.draw(st.integers(0, 3)) == 0,
+            budget=data.draw(st.sampled_from([None, None, Budget(tokens=20)])),
+            siblings=tuple(c.call_id for c in self.active.calls) if self.machine.control.active else (),
+        )
+
+    @precondition(lambda self: self.world.auditor.family.ever)
+    @rule(data=st.data(), phase=st.sampled_from(["completed", "failed", "cancelled"]), tokens=st.integers(0, 40))
+    def a_child_ends(self, data: st.DataObject, phase: Phase, tokens: int) -> None:
+        """One that is waited for, or any other, once or again."""
+        active = self.machine.control.active
+        waited = [] if active is None else sorted(child.turn_id for child in active.children)
+        child = data.draw(st.sampled_from([*waited * 5, *sorted(self.world.auditor.family.ever)]))
+        self.world.do(child_end(data.draw(st.sampled_from(self._targets())), child, phase, tokens))
 
     def _of(self, attempt: Attempt) -> dict[str, Any]:
         return {

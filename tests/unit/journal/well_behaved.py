@@ -14,6 +14,7 @@ from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, Reconci
 from turnwright.journal.budgets import Budget, Used
 from turnwright.journal.commands import (
     ClaimRun,
+    EndChild,
     FinishTool,
     Look,
     Reconcile,
@@ -29,10 +30,23 @@ from turnwright.journal.commands import (
     StartTool,
 )
 from turnwright.journal.messages import Text
+from turnwright.journal.turn_status import Phase
 
 ROUNDS_PER_TURN_MAX = 40
 # What they answer; the second if the first may not be.
 WAYS = {"approval": ("approve", "deny"), "form": ("answer",), "external": ("succeeded",), "budget": ("raise",)}
+
+
+def child_end(turn_id: str, child_turn: str, phase: Phase = "completed", tokens: int = 0) -> EndChild:
+    """The end of a child, as its own transaction tells it."""
+    return EndChild(
+        turn_id=turn_id,
+        child_turn=child_turn,
+        phase=phase,
+        used=Used(tokens=tokens),
+        outcome="success" if phase == "completed" else "error",
+        output=(Text(text=phase),),
+    )
 
 
 @dataclass
@@ -102,6 +116,8 @@ class WellBehaved:
 
     def _answer(self, turn_id: str) -> None:
         active = self.machine.control.active
+        for child in () if active is None else active.children:
+            self._run(child_end(turn_id, child.turn_id))
         for question in () if active is None else active.interactions:
             if question.kind == "unknown_outcome":
                 called = question.call_id or ""

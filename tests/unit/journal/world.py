@@ -28,6 +28,7 @@ from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.messages import Frozen, Message
+from turnwright.journal.posts import posts_of
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.view import paired, request_messages
@@ -83,6 +84,7 @@ class World:
         self.said.append((command, step.accepted))
         for entry in step.entries:
             self._audit(entry)
+        self.auditor.family.settle(posts_of(self.machine.key, before, step.entries, self.machine.turns))
         self._check_step(command, step, before)
         self._check_now()
         return step
@@ -174,6 +176,8 @@ class World:
             assert active.inputs > 0 or not audit.turns[active.turn_id].pending
             assert {q.interaction_id for q in active.interactions} == asked
             assert active.used.model_dump() == audit.ledger.turn
+            assert active.by_children.model_dump() == audit.ledger.children
+            assert {child.turn_id for child in active.children} == set(audit.family.open)
         for turn_id, turn in audit.turns.items():
             forsaken = turn.phase in ("completed", "cancelled") or (
                 turn.phase == "failed" and turn_id != audit.retriable
