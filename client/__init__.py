@@ -26,6 +26,7 @@ from turnwright.journal.acts import Act
 from turnwright.journal.budgets import Budget
 from turnwright.journal.deltas import Delta
 from turnwright.journal.errors import InvalidInput, StoreUnavailable, TurnwrightError
+from turnwright.journal.schedules import Schedule, Tick
 from turnwright.journal.search.snippets import SnippetPart
 from turnwright.journal.store_delete import Deleted
 from turnwright.journal.store_import import Imported
@@ -49,6 +50,7 @@ __all__ = [
     "NotFound",
     "PlaceLost",
     "Question",
+    "Schedule",
     "SearchHit",
     "Session",
     "SessionSpending",
@@ -56,6 +58,7 @@ __all__ = [
     "StoreUnavailable",
     "Thread",
     "ThreadSpending",
+    "Tick",
     "Turn",
     "TurnCancelled",
     "TurnEnded",

@@ -22,6 +22,7 @@ from turnwright.journal.deltas import DeltaPlace, Heard
 from turnwright.journal.driver import Subscription
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.schedules import Schedule
 from turnwright.journal.store_delete import Deleted
 from turnwright.journal.store_import import Imported, Target
 from turnwright.journal.transact.inbox import InboxFilter
@@ -146,6 +147,14 @@ class Backend(Protocol):
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know; None when one of these does not say, or not all of its own."""
+        ...
+
+    async def schedules(self, key: SessionKey) -> tuple[Schedule, ...] | None:
+        """Schedules of a session, oldest first; None when there is no such session."""
+        ...
+
+    async def schedule(self, key: SessionKey, name: str) -> Schedule | None:
+        """A schedule of a session by its name."""
         ...
 
     # -- sessions and threads ------------------------------------------------------------------

@@ -18,16 +18,35 @@ from turnwright.client.questions import Question, question_of
 from turnwright.client.turn_report import Reading, TurnReport
 from turnwright.client.views import TurnView, view_of
 from turnwright.client.wakes import Wakes
-from turnwright.journal import store_admin, store_enlisting, store_keys, store_search, store_webhooks
+from turnwright.journal import (
+    store_admin,
+    store_enlisting,
+    store_keys,
+    store_schedules,
+    store_search,
+    store_webhooks,
+)
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.api_keys import ApiKey, Grant, NewKey
 from turnwright.journal.budgets import Used
-from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt, Respond, SessionCommand, Submit
+from turnwright.journal.commands import (
+    ClientCommand,
+    CreateSchedule,
+    DeleteSchedule,
+    DeleteSession,
+    PauseSchedule,
+    Receipt,
+    Respond,
+    ResumeSchedule,
+    SessionCommand,
+    Submit,
+)
 from turnwright.journal.deltas import DeltaPlace, Heard
 from turnwright.journal.driver import Subscription
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.schedules import Schedule
 from turnwright.journal.store import Journal
 from turnwright.journal.store_children import asked_below
 from turnwright.journal.store_delete import Deleted, delete_session
@@ -44,6 +63,8 @@ from turnwright.journal.why import Why
 
 RETRY_S = 0.2
 CLOSE_S = 2.0
+# No thread has anything to do for them; the workers hear of them from the store.
+UNHEARD = (CreateSchedule, PauseSchedule, ResumeSchedule, DeleteSchedule)
 T = TypeVar("T")
 
 
@@ -81,7 +102,8 @@ class Direct:
             if below is not None:
                 key, theirs = below
                 receipt = await _twice(lambda: self.journal.execute(key, theirs), command.request_id)
-        if receipt.status != "rejected" and not (isinstance(key, ThreadKey) and key.is_session_log):
+        silent = isinstance(command, UNHEARD) or (isinstance(key, ThreadKey) and key.is_session_log)
+        if receipt.status != "rejected" and not silent:
             self._wakes.send(key)
         return receipt
 
@@ -181,6 +203,14 @@ class Direct:
     async def search(self, wanted: SearchFilter, after: str | None, limit: int) -> Page[SearchHit] | None:
         """What was said that fits, the best first."""
         return await store_search.search(self.journal, wanted, after, limit)
+
+    async def schedules(self, key: SessionKey) -> tuple[Schedule, ...] | None:
+        """Schedules of a session, oldest first."""
+        return await store_schedules.list_schedules(self.journal, key)
+
+    async def schedule(self, key: SessionKey, name: str) -> Schedule | None:
+        """A schedule of a session by its name."""
+        return await store_schedules.find_schedule(self.journal, key, name)
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know."""

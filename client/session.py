@@ -10,6 +10,7 @@ from turnwright.client.errors import NotFound, check_place
 from turnwright.client.hooked import Hooked
 from turnwright.client.inputs import one_of
 from turnwright.client.moving import Exporting
+from turnwright.client.schedules import Scheduled
 from turnwright.client.spending import SessionSpending, budget_of
 from turnwright.client.thread import Thread
 from turnwright.client.turn import Turn
@@ -39,7 +40,7 @@ from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 from turnwright.journal.transact.reading import Located
 
 
-class Session(Hooked, Exporting):
+class Session(Hooked, Exporting, Scheduled):
     """One conversation. It must be created before anything is submitted to it."""
 
     def __init__(self, access: Access, key: SessionKey) -> None:

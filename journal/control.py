@@ -223,8 +223,23 @@ class ThreadControl(Frozen):
         return self.active if self.active is not None and self.active.turn_id == turn_id else None
 
 
+class Scheduled(Frozen):
+    """One of a session's schedules: the number of the entry that made it, and whether it is paused.
+
+    `changes` counts what was done to it since, the last at `changed_us`.
+    """
+
+    generation: int
+    created_us: int
+    changed_us: int
+    changes: int = 0
+    paused: bool = False
+
+
 class SessionControl(Frozen):
-    """What decides about a session. Turns queued before `cancelled_seq` are to be cancelled."""
+    """What decides about a session. Turns queued before `cancelled_seq` are to be cancelled. `schedules` by name; a
+    session has few.
+    """
 
     reducer_version: int = REDUCER_VERSION
     seq: int = 0
@@ -236,3 +251,4 @@ class SessionControl(Frozen):
     cancelled_seq: int = 0
     cancelled_by: str = ""
     cancel_reason: str | None = None
+    schedules: dict[str, Scheduled] = Field(default_factory=dict)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turnwright.journal.control import PauseFlag, SessionControl
+from turnwright.journal.control import PauseFlag, Scheduled, SessionControl
 from turnwright.journal.entries import (
     Entry,
+    ScheduleCreated,
+    ScheduleDeleted,
+    SchedulePaused,
+    ScheduleResumed,
     SessionBudgetChanged,
     SessionCancelled,
     SessionClosed,
     SessionCreated,
+    SessionImported,
     SessionPaused,
     SessionResumed,
 )
@@ -25,11 +30,39 @@ def evolve_session(control: SessionControl, entry: Entry) -> SessionControl:
 
 
 def _closed(control: SessionControl, entry: Entry, payload: SessionClosed) -> dict[str, Any]:
-    return {"closed": True} | (_cancelled(control, entry, payload) if payload.mode == "cancel" else {})
+    return {"closed": True, "schedules": {}} | (_cancelled(control, entry, payload) if payload.mode == "cancel" else {})
 
 
 def _cancelled(_: SessionControl, entry: Entry, payload: SessionCancelled | SessionClosed) -> dict[str, Any]:
     return {"cancelled_seq": entry.seq, "cancelled_by": payload.principal, "cancel_reason": payload.reason}
+
+
+def _scheduled(control: SessionControl, entry: Entry, payload: ScheduleCreated) -> dict[str, Any]:
+    made = Scheduled(generation=entry.seq, created_us=entry.at_us, changed_us=entry.at_us)
+    return {"schedules": control.schedules | {payload.definition.name: made}}
+
+
+def _held(control: SessionControl, entry: Entry, payload: SchedulePaused | ScheduleResumed) -> dict[str, Any]:
+    before = control.schedules.get(payload.name)
+    if before is None:
+        return {}
+    return {
+        "schedules": control.schedules
+        | {payload.name: _turned(before, entry, paused=isinstance(payload, SchedulePaused))}
+    }
+
+
+def _all_held(control: SessionControl, entry: Entry, _: SessionImported) -> dict[str, Any]:
+    """Where the session came from its schedules may go on, and a copy of them must not come beside them."""
+    return {"schedules": {name: _turned(one, entry, paused=True) for name, one in control.schedules.items()}}
+
+
+def _turned(one: Scheduled, entry: Entry, *, paused: bool) -> Scheduled:
+    return one.model_copy(update={"paused": paused, "changes": one.changes + 1, "changed_us": entry.at_us})
+
+
+def _dropped(control: SessionControl, _: Entry, payload: ScheduleDeleted) -> dict[str, Any]:
+    return {"schedules": {name: one for name, one in control.schedules.items() if name != payload.name}}
 
 
 _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
@@ -38,5 +71,10 @@ _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
     SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     SessionCancelled: _cancelled,
     SessionClosed: _closed,
+    SessionImported: _all_held,
+    ScheduleCreated: _scheduled,
+    SchedulePaused: _held,
+    ScheduleResumed: _held,
+    ScheduleDeleted: _dropped,
     SessionBudgetChanged: lambda _, __, p: {"budget": p.budget if p.budget.bounded else None},
 }

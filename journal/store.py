@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
     ClientCommand,
+    CreateSchedule,
     DeleteSession,
     EraseEntry,
     ForkThread,
     Receipt,
     RunCommand,
     SessionCommand,
+    TriggerSchedule,
 )
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
@@ -34,11 +36,19 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.schedules import checked_schedule
 from turnwright.journal.script import Script, first
 from turnwright.journal.store_deltas import Deltas
 from turnwright.journal.transact.bases import load_state, read_entry
 from turnwright.journal.transact.checkpoints import save_checkpoint
-from turnwright.journal.transact.commands import Done, Undo, session_command, thread_command, thread_commands
+from turnwright.journal.transact.commands import (
+    Done,
+    Undo,
+    session_command,
+    thread_command,
+    thread_commands,
+    trigger_command,
+)
 from turnwright.journal.transact.deleting import bury_session
 from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
 from turnwright.journal.transact.enlisting import EnlistedFirst, after_enlisted
@@ -126,6 +136,8 @@ class Journal:
             StoreUnavailable: try again; a repeated request is recognised.
         """
         base = self._states.get(key) if isinstance(key, ThreadKey) else None
+        if isinstance(command, CreateSchedule):
+            command = replace(command, definition=checked_schedule(command.definition))
         try:
             done = await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
         except Undo as undone:
@@ -295,6 +307,8 @@ def _script_of(
 ) -> Script[Done]:
     if isinstance(command, DeleteSession):
         return _deletion(key, command)
+    if isinstance(command, TriggerSchedule) and isinstance(key, SessionKey):
+        return trigger_command(key, command, terms)
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
     if isinstance(command, EraseEntry):

@@ -18,6 +18,7 @@ from turnwright.journal.errors import CommandRejected
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import Incarnation, find_rival, note_ended, renew, unended_ids
 from turnwright.workflows.engine import RPC_TIMEOUT, TemporalUnreachable, identify
+from turnwright.workflows.schedules import end_schedules
 
 
 async def check_unserved(journal: Journal) -> str:
@@ -67,7 +68,7 @@ async def check_engine(client: Client, journal: Journal) -> str:
 
 
 async def end_earlier(client: Client, engine: str, driver: Driver, most: int | None = None) -> int:
-    """End what a Temporal, by its `engine`, holds of the journal's earlier ids; how many workflows, `most` at a time.
+    """End what a Temporal, by its `engine`, holds of the journal's earlier ids; how many of it, `most` at a time.
 
     Raises:
         TemporalUnreachable: it does not answer, or refuses.
@@ -76,6 +77,8 @@ async def end_earlier(client: Client, engine: str, driver: Driver, most: int | N
     for earlier in await driver.read(partial(unended_ids, engine)):
         left = None if most is None else most - ended
         try:
+            ended += await end_schedules(client, earlier, left)
+            left = None if most is None else max(1, most - ended)
             ended += await _end_workflows(client, earlier, left)
         except RPCError as error:
             raise TemporalUnreachable(f"Temporal does not end what it has of the id {earlier}: {error}") from None

@@ -27,18 +27,21 @@ from turnwright.worker.engine import Eviction
 from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
 from turnwright.worker.rousing import TemporalRouser
+from turnwright.worker.schedules import Schedules
 from turnwright.worker.settings import Settings
 from turnwright.worker.snapshots import Snapshots
 from turnwright.worker.strangers import Strangers
 from turnwright.worker.sweeper import Sweeper, SweepSettings
 from turnwright.worker.underway import Underway, let_go
 from turnwright.workflows.sandbox import workflow_runner
+from turnwright.workflows.schedules import Scheduler
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
+from turnwright.workflows.tick import TickWorkflow
 from turnwright.workflows.turn import TurnWorkflow
 from turnwright.workflows.waking import Waker
 
-WORKFLOWS: Final = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
+WORKFLOWS: Final[Sequence[type]] = (SessionWorkflow, ThreadWorkflow, TurnWorkflow, TickWorkflow)
 # The SDK sends a heartbeat at most so often, whatever an activity does; a cancel comes back with one.
 HEARTBEAT_THROTTLE_S_MAX = 1.0
 
@@ -73,7 +76,8 @@ class Shift:
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
-        self._leading: tuple[Actor, ...] = (self._sweeper, inbox)
+        schedules = Schedules(journal.driver, Scheduler(waker))
+        self._leading: tuple[Actor, ...] = (self._sweeper, schedules, inbox)
         if settings.snapshots is not None:
             self._leading = (*self._leading, Snapshots(journal, snapshots_at(settings.snapshots)))
         self._actors: tuple[Actor, ...] = (self._activities, *self._leading)

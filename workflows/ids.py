@@ -12,7 +12,7 @@ from typing import Literal
 from turnwright.journal.canonical import digest
 from turnwright.journal.ids import SessionKey, ThreadKey
 
-Kind = Literal["session", "thread", "turn"]
+Kind = Literal["session", "thread", "turn", "schedule", "tick"]
 PREFIX_CHARACTERS_MAX = 60
 SEARCH_ATTRIBUTES = tuple(f"Turnwright{name}" for name in ("Tenant", "User", "Session", "Agent", "Turn"))
 _UNREADABLE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -44,6 +44,21 @@ def thread_workflow_id(journal_id: str, key: ThreadKey) -> str:
 def turn_workflow_id(journal_id: str, key: ThreadKey, turn_id: str) -> str:
     """The id of a turn's workflow."""
     return _workflow_id(journal_id, "turn", f"{key.session}.{key.agent}.{turn_id[:10]}", key.canonical, turn_id)
+
+
+def schedule_id(journal_id: str, key: SessionKey, generation: int) -> str:
+    """The id of a schedule; those of one name that follow each other differ."""
+    return _workflow_id(journal_id, "schedule", f"{key.session}.{generation}", key.canonical, str(generation))
+
+
+def tick_workflow_id(journal_id: str, key: SessionKey, generation: int) -> str:
+    """The id of the workflows of a schedule's ticks; Temporal adds the time."""
+    return _workflow_id(journal_id, "tick", f"{key.session}.{generation}", key.canonical, str(generation))
+
+
+def schedules_prefix(journal_id: str) -> str:
+    """How the ids of a journal's schedules begin."""
+    return f"tw/{journal_id}/schedule/"
 
 
 def _workflow_id(journal_id: str, kind: Kind, readable: str, *identity: str) -> str:

@@ -14,6 +14,7 @@ from turnwright.journal.actions import Action, Delay, ModelOp, Op, Park, Record,
 SESSION_WORKFLOW = "Session"
 THREAD_WORKFLOW = "Thread"
 TURN_WORKFLOW = "Turn"
+TICK_WORKFLOW = "Tick"
 WAKE = "wake"
 LEFT = "left"
 HAND_TYPED = frozenset({"pause", "resume", "cancel"})
@@ -43,6 +44,24 @@ class SessionInput:
 
     session: str
     after_thread: int = 0
+
+
+@dataclass(frozen=True)
+class TickInput:
+    """A time of a schedule has come, in seconds since 1970 UTC; `generation` tells it from others of its name."""
+
+    session: str
+    name: str
+    generation: int
+    due_s: int = 0
+
+
+@dataclass(frozen=True)
+class TickTaken:
+    """What became of a tick: the turn, or the code why there is none."""
+
+    turn: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.reconcile import reconcile_call
 from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.take_tick import take_tick
 from turnwright.activities.runtime.tool_call import tool_call
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.tool_host import ToolHost
@@ -40,6 +41,8 @@ from turnwright.workflows.payloads import (
     SessionInput,
     StepInput,
     ThreadInput,
+    TickInput,
+    TickTaken,
 )
 from turnwright.workflows.waking import Waker
 
@@ -110,6 +113,7 @@ class Activities:
             self.wake_thread,
             self.record_hand_typed,
             self.fan_out_session,
+            self.take_tick,
             self.model_step,
             self.tool_call,
             self.reconcile_call,
@@ -149,6 +153,11 @@ class Activities:
     async def fan_out_session(self, given: SessionInput) -> FannedOut:
         """Wake a page of a session's threads."""
         return await fan_out_session(self.parts, given)
+
+    @activity.defn(name="take_tick")
+    async def take_tick(self, given: TickInput) -> TickTaken:
+        """Have the journal decide what becomes of a tick."""
+        return await take_tick(self.parts, given)
 
     @activity.defn(name="model_step")
     async def model_step(self, given: StepInput) -> Next:

@@ -17,6 +17,7 @@ from turnwright.client.cli.journal import JournalCommands
 from turnwright.client.cli.keys import KeysCommands
 from turnwright.client.cli.moving import MovingCommands
 from turnwright.client.cli.running import Runner
+from turnwright.client.cli.schedules import ScheduleCommands
 from turnwright.client.cli.search import SearchCommand
 from turnwright.client.cli.session import SessionCommands
 from turnwright.client.cli.session_admin import SessionAdminCommands
@@ -54,6 +55,8 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     SessionCommands(runner).add_to(sessions)
     SessionAdminCommands(runner).add_to(sessions)
     SearchCommand(runner).add_to(sessions)
+    schedules = group(app, "schedule", "Schedules: turns that a session is given again and again.")
+    ScheduleCommands(runner).add_to(schedules)
     KeysCommands(runner).add_to(group(app, "keys", "API keys of the gateway: who may use it, and for what."))
     WebhooksCommands(runner).add_to(group(app, "webhooks", "Webhooks: where a gateway posts what is committed."))
     JournalCommands(runner).add_to(group(app, "journal", "The journal: what happened, and its upkeep."))

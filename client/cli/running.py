@@ -34,7 +34,13 @@ _EXITS: tuple[tuple[type[BaseException], int, str], ...] = (
     (ValueError, USAGE, "invalid_input"),
 )
 
-_FINDING = {"turn": "turns", "session": "session list", "thread": "session show", "question": "approvals list"}
+_FINDING = {
+    "turn": "turns",
+    "session": "session list",
+    "thread": "session show",
+    "question": "approvals list",
+    "schedule": "schedule list",
+}
 
 Command = Callable[[Client, Screen], Awaitable[None]]
 

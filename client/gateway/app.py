@@ -32,6 +32,7 @@ from turnwright.client.gateway import (
     health,
     keys,
     reads,
+    schedules,
     system,
     webhooks,
 )
@@ -125,6 +126,7 @@ def _routes() -> list[BaseRoute]:
         keys.router,
         system.router,
         webhooks.router,
+        schedules.router,
         agui.router,
         elsewhere.router,
     ):

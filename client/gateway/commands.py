@@ -23,6 +23,7 @@ from turnwright.journal import ids
 from turnwright.journal.api_keys import Role
 from turnwright.journal.commands import ClientCommand, DeleteSession, Receipt
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.schedules import Definition
 from turnwright.journal.store_delete import Deleted
 
 HEADER_CHARACTERS_MAX = 12 * ids.ID_PART_CHARACTERS_MAX + 3  # each of at most four bytes, percent-encoded
@@ -149,6 +150,8 @@ async def _carry_out(
 
 
 def _taken(value: Any, name: str) -> Any:  # noqa: ANN401 - any field of a command
+    if isinstance(value, Definition):
+        return value.model_copy(update={"input": as_message(value.input)})
     return as_message(value) if name in ("input", "message") else value
 
 

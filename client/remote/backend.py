@@ -28,6 +28,7 @@ from turnwright.journal.driver import Subscription
 from turnwright.journal.entries import Entry
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.schedules import Schedule
 from turnwright.journal.shown import PHASES
 from turnwright.journal.store_delete import Deleted
 from turnwright.journal.store_import import Imported, Target
@@ -198,6 +199,14 @@ class Remote:
         """What was said that fits, the best first."""
         params = _scope(wanted.session, wanted.user) | _place(after, max(1, min(limit, HITS_MAX))) | {"q": wanted.text}
         return await self._find(Page[SearchHit], where("/search"), params)
+
+    async def schedules(self, key: SessionKey) -> tuple[Schedule, ...] | None:
+        """Schedules of a session, oldest first."""
+        return await self._find(tuple[Schedule, ...], path_of(SESSION, key) + "/schedules", _owner(key))
+
+    async def schedule(self, key: SessionKey, name: str) -> Schedule | None:
+        """A schedule of a session by its name."""
+        return await self._find(Schedule, path_of(SESSION + "/schedules/{schedule}", key, schedule=name), _owner(key))
 
     async def agents(self) -> frozenset[str] | None:
         """The agents that live workers know."""

@@ -16,6 +16,13 @@ from turnwright.journal.commands.run import Look as Look
 from turnwright.journal.commands.run import RequestModel as RequestModel
 from turnwright.journal.commands.run import RunCommand as RunCommand
 from turnwright.journal.commands.run import StartTool as StartTool
+from turnwright.journal.commands.schedule import CreateSchedule as CreateSchedule
+from turnwright.journal.commands.schedule import DeleteSchedule as DeleteSchedule
+from turnwright.journal.commands.schedule import PauseSchedule as PauseSchedule
+from turnwright.journal.commands.schedule import ResumeSchedule as ResumeSchedule
+from turnwright.journal.commands.schedule import ScheduleCommand as ScheduleCommand
+from turnwright.journal.commands.schedule import TakeTick as TakeTick
+from turnwright.journal.commands.schedule import TriggerSchedule as TriggerSchedule
 from turnwright.journal.commands.session import CancelSession as CancelSession
 from turnwright.journal.commands.session import CloseSession as CloseSession
 from turnwright.journal.commands.session import CreateSession as CreateSession
@@ -24,6 +31,7 @@ from turnwright.journal.commands.session import LoggedCommand as LoggedCommand
 from turnwright.journal.commands.session import PauseSession as PauseSession
 from turnwright.journal.commands.session import ResumeSession as ResumeSession
 from turnwright.journal.commands.session import SessionCommand as SessionCommand
+from turnwright.journal.commands.session import SessionOwn as SessionOwn
 from turnwright.journal.commands.session import SetSessionBudget as SetSessionBudget
 from turnwright.journal.commands.specs import CallSpec as CallSpec
 from turnwright.journal.commands.testimony import Ask as Ask

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands.base import ClientCommand
+from turnwright.journal.commands.schedule import ScheduleCommand, TriggerSchedule
 from turnwright.journal.entries.session import CloseMode
 
 
@@ -54,9 +55,8 @@ class DeleteSession(ClientCommand):
     """Erase the session with everything in it; only who did it and why stays."""
 
 
-LoggedCommand: TypeAlias = (
-    CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
-)
+SessionOwn: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
+LoggedCommand: TypeAlias = SessionOwn | ScheduleCommand
 
 
-SessionCommand: TypeAlias = LoggedCommand | DeleteSession
+SessionCommand: TypeAlias = LoggedCommand | DeleteSession | TriggerSchedule

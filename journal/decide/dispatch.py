@@ -34,6 +34,7 @@ from turnwright.journal.commands import (
     StartTool,
     Submit,
     TakeIn,
+    TakeTick,
     TurnCommand,
     UpdateState,
 )
@@ -48,6 +49,7 @@ from turnwright.journal.decide import (
     importing,
     listing,
     model_testimony,
+    schedules,
     thread_rules,
     tool_testimony,
 )
@@ -59,6 +61,7 @@ from turnwright.journal.facts import Facts
 RULES: Mapping[type, Callable[[Context, Any], Decision]] = {
     Submit: thread_rules.submit,
     TakeIn: enlisted.take_in,
+    TakeTick: schedules.take_tick,
     Inject: thread_rules.inject,
     ImportThread: importing.import_thread,
     PauseThread: thread_rules.pause_thread,

@@ -5,15 +5,21 @@ from __future__ import annotations
 from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
+    CreateSchedule,
     CreateSession,
+    DeleteSchedule,
     LoggedCommand,
+    PauseSchedule,
     PauseSession,
     Rejection,
+    ResumeSchedule,
     ResumeSession,
+    SessionOwn,
     SetSessionBudget,
 )
 from turnwright.journal.control import SessionControl
 from turnwright.journal.decide.context import UNKNOWN_SESSION, recorded
+from turnwright.journal.decide.schedules import decide_schedule
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
     Draft,
@@ -32,13 +38,16 @@ def decide_session(control: SessionControl, command: LoggedCommand) -> list[Draf
     command = storable(command)
     if not isinstance(command, CreateSession) and not control.created:
         return UNKNOWN_SESSION
-    outcome = _payload(control, command)
+    if isinstance(command, CreateSchedule | PauseSchedule | ResumeSchedule | DeleteSchedule):
+        outcome = decide_schedule(control, command)
+    else:
+        outcome = _payload(control, command)
     if isinstance(outcome, Rejection):
         return outcome
     return recorded(command, outcome)
 
 
-def _payload(control: SessionControl, command: LoggedCommand) -> Payload | Rejection:
+def _payload(control: SessionControl, command: SessionOwn) -> Payload | Rejection:
     who = {"principal": command.principal, "reason": command.reason}
     match command:
         case CreateSession(title=title, metadata=metadata):

@@ -23,6 +23,11 @@ from turnwright.journal.entries.operation import ToolFinished as ToolFinished
 from turnwright.journal.entries.operation import ToolLate as ToolLate
 from turnwright.journal.entries.operation import ToolReconciled as ToolReconciled
 from turnwright.journal.entries.operation import ToolStarted as ToolStarted
+from turnwright.journal.entries.schedule import ScheduleCreated as ScheduleCreated
+from turnwright.journal.entries.schedule import ScheduleDeleted as ScheduleDeleted
+from turnwright.journal.entries.schedule import SchedulePaused as SchedulePaused
+from turnwright.journal.entries.schedule import ScheduleResumed as ScheduleResumed
+from turnwright.journal.entries.schedule import ScheduleTicked as ScheduleTicked
 from turnwright.journal.entries.session import SessionBudgetChanged as SessionBudgetChanged
 from turnwright.journal.entries.session import SessionCancelled as SessionCancelled
 from turnwright.journal.entries.session import SessionClosed as SessionClosed

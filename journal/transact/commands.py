@@ -6,7 +6,7 @@ Rule: the receipt is what was committed; a request that is known is answered wit
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.canonical import digest_of
@@ -20,13 +20,14 @@ from turnwright.journal.commands import (
     Rejection,
     SetSessionBudget,
     Submit,
+    TriggerSchedule,
     TurnCommand,
 )
 from turnwright.journal.control import REDUCER_VERSION, SessionControl
 from turnwright.journal.decide import decide_session
 from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.edge import storable
-from turnwright.journal.entries import SessionCreated
+from turnwright.journal.entries import ScheduleTicked, SessionCreated
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -45,6 +46,7 @@ from turnwright.journal.transact.rows import (
     lock_session,
     write_session,
 )
+from turnwright.journal.transact.schedules import project_schedules, triggered
 from turnwright.journal.transact.spending import follow_budget, with_all_bounds
 from turnwright.journal.transact.thread_script import Outcome, Terms, run_thread
 
@@ -124,8 +126,23 @@ def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentS
         revision=_revision(command, outcome),
         seq=outcome.control.seq,
     )
+    ticked = next((one.payload for one in outcome.entries if isinstance(one.payload, ScheduleTicked)), None)
+    if ticked is not None and ticked.code is not None:
+        receipt = replace(receipt, code=ticked.code, reason=ticked.reason, turn_id=None)
     yield from remember(locked.row.id, command, receipt)
     return Done(receipt, outcome)
+
+
+def trigger_command(key: SessionKey, command: TriggerSchedule, terms: Terms) -> Script[Done]:
+    """Carry out the tick of a schedule that somebody asks for by hand, on its thread.
+
+    Raises:
+        Undo: there is no such schedule, and nothing is written.
+    """
+    found = yield from triggered(key, command)
+    if isinstance(found, Rejection):
+        raise Undo(rejected(command, found))
+    return (yield from thread_command(*found, terms))
 
 
 def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
@@ -151,6 +168,7 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
         row, decision, row.control.model_copy(update={"seq": control.seq}), now_us, runnable=False
     )
     yield from write_session(session.id, control, entries[-1].at_us)
+    yield from project_schedules(session.id, control, entries)
     if isinstance(command, SetSessionBudget):
         yield from follow_budget(session.id, session.control, control)
         for waits in ("wake_budget_waits", "wake_reserved_waits"):

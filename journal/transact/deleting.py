@@ -19,6 +19,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, first, rows
 from turnwright.journal.transact.requests import rejected, remembered
 from turnwright.journal.transact.rows import clock, dump, topic
+from turnwright.journal.transact.schedules import TOPIC as SCHEDULES
 
 ROWS_ERASED_MAX = 1_000
 BLOBS_ERASED_MAX = 50
@@ -30,6 +31,7 @@ IN_A_THREAD = {
     "turns": "erase_turns",
     "requests": "erase_requests",
     "questions": "erase_interactions",
+    "ticks": "erase_ticks",
     "checkpoints": "erase_checkpoints",
 }
 
@@ -66,7 +68,8 @@ def bury_session(key: SessionKey, command: DeleteSession) -> Script[Receipt]:
     yield from first(
         "insert_tombstone", session[0], command.request_id, command.principal, command.reason, now_us, encode({})
     )
-    yield Touch(frozenset({topic(key)}))
+    yield from first("bury_schedules", session[0], now_us)
+    yield Touch(frozenset({topic(key), SCHEDULES}))
     return Receipt(command.request_id, "accepted")
 
 

@@ -48,6 +48,7 @@ from turnwright.journal.transact.rows import (
     topic,
     write_session,
 )
+from turnwright.journal.transact.schedules import replace_schedules
 from turnwright.journal.transact.verifying import prove_thread
 from turnwright.journal.transact.walking import Walk
 from turnwright.journal.turn_status import TurnStatus
@@ -240,6 +241,7 @@ def show(key: SessionKey, begun: Begun, origin: Origin, *, go_on: bool) -> Scrip
     yield from first("show_session", begun.session_id, created[0])
     yield from first("delete_import", begun.session_id)
     control = yield from _say_so(key, log, origin)
+    yield from replace_schedules(begun.session_id, control)
     paused = bool(unfinished[1]) and not go_on and not control.pause.on
     if paused:
         request = f"import-{origin.digest[:32]}"

@@ -30,6 +30,7 @@ from turnwright.journal.transact.rows import (
     topic,
     write_session,
 )
+from turnwright.journal.transact.schedules import replace_schedules, replace_ticks
 from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.turns import turn_columns
 from turnwright.journal.transact.walking import Walk, walk_thread
@@ -103,6 +104,7 @@ def write_walk(row: ThreadRow, walk: Walk) -> Script[int]:
     yield from replace_head(row)
     yield from replace_turns(row, walk.turns.values())
     yield from replace_interactions(row, walk.interactions.values())
+    yield from replace_ticks(row, walk.ticks)
     return (yield from _replace_checkpoints(row, walk))
 
 
@@ -120,6 +122,7 @@ def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
     if not walk.whole:
         return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
     yield from write_session(locked[0], walk.session, walk.at_us)
+    yield from replace_schedules(locked[0], walk.session)
     yield from first("replace_position", locked[0])
     yield Touch(frozenset({topic(key)}))
     return Rebuilt(canonical, walk.seq)

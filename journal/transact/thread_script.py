@@ -50,6 +50,7 @@ from turnwright.journal.transact.interactions import find_question, project_inte
 from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.posting import post
 from turnwright.journal.transact.rows import Place, ThreadRow, is_due
+from turnwright.journal.transact.schedules import project_ticks
 from turnwright.journal.transact.spending import Others, lock_others, note_spent
 from turnwright.journal.transact.turns import find_turn, front_turn, project_turns, queued_turns
 from turnwright.journal.turn_status import TurnStatus
@@ -166,6 +167,7 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
             row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs, turns=turns
         )
         yield from note_rewinds(row, entries)
+        yield from project_ticks(row, entries)
     else:
         yield from note_look(row)
     yield from note_spent(row, judged.others, control, judged.advanced.action, facts.now_us)

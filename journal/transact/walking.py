@@ -7,6 +7,7 @@ the result with everything that is kept beside them; `rebuild` writes it there.
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -15,7 +16,7 @@ from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState, begun_from, empty_state
 from turnwright.journal.codec import GENESIS, Link, body_digest, chain_hash, decode
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, ThreadForked, ThreadRewound
+from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, ScheduleTicked, ThreadForked, ThreadRewound
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
@@ -31,6 +32,7 @@ from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_stat
 PAGE_ENTRIES_MAX = 100
 PAGE_BYTES_MAX = 16 * 1024 * 1024
 FINDINGS_MAX = 50
+TICKS_MAX = 1_000
 DIGEST_BYTES = 32
 
 Check = Literal[
@@ -101,6 +103,7 @@ class Walk:
     based: bool = True
     turns: dict[str, TurnStatus] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)
+    ticks: deque[Entry] = field(default_factory=lambda: deque(maxlen=TICKS_MAX))
     requests: set[str] = field(default_factory=set)
     media: set[str] = field(default_factory=set)
     said: set[int] = field(default_factory=set)
@@ -226,6 +229,8 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
         walk.states[entry.seq] = walk.state
     if isinstance(payload, EntryErased):
         walk.erasures.update({payload.erased_seq} if payload.erased_seq > 0 else ())
+    if isinstance(payload, ScheduleTicked):
+        walk.ticks.append(entry)
     walk.media.update(media_of(payload))
     said = said_in(payload)
     if said is not None and has_words(said.text):

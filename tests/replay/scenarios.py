@@ -10,19 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowHandle
+from temporalio.client import ScheduleActionExecutionStartWorkflow, WorkflowHandle
 
 from tests.integration.runtime.agents import BOT
 from tests.integration.runtime.bug import Bug
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.gated import GatedModels
 from tests.integration.runtime.outage import Outage
-from tests.integration.runtime.scripts import call, calls, say
+from tests.integration.runtime.scripts import call, calls, say, task
 from tests.integration.runtime.workers import DEADLINE_S, SETTINGS
 from turnwright.activities.agent import Agent
-from turnwright.journal.commands import PauseSession
+from turnwright.journal.commands import CreateSchedule, PauseSession
+from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.transact.thread_script import Terms
-from turnwright.workflows.ids import session_workflow_id
+from turnwright.workflows.ids import schedule_id, session_workflow_id
+from turnwright.workflows.schedules import Scheduler, Wanted
 
 Run = WorkflowHandle[Any, Any]
 Scenario = Callable[[Cluster, Path], Awaitable[Run]]
@@ -227,6 +229,26 @@ async def session_fanned_out(cluster: Cluster, folder: Path) -> Run:
     return await ended(cluster.client.get_workflow_handle(session_workflow_id(cluster.journal_id, session)), cluster)
 
 
+async def schedule_ticked(cluster: Cluster, folder: Path) -> Run:
+    await cluster.start_worker()
+    session = await cluster.session()
+    definition = Definition(name="news", agent="bot", input=task(say("done")), times=Times(every_s=86_400))
+    await cluster.execute(session, CreateSchedule(request_id="c", definition=definition), wake=False)
+    [made] = (await cluster.journal.session(session)).control.schedules.values()  # type: ignore[union-attr]
+    await Scheduler(cluster.waker).apply(Wanted(session, made.generation, definition, paused=False), made.created_us)
+    schedule = cluster.client.get_schedule_handle(schedule_id(cluster.journal_id, session, made.generation))
+    await schedule.trigger()
+
+    async def begun() -> Run | None:
+        actions = (await schedule.describe()).info.recent_actions
+        action = actions[0].action if actions else None
+        if not isinstance(action, ScheduleActionExecutionStartWorkflow):
+            return None
+        return cluster.client.get_workflow_handle(action.workflow_id)
+
+    return await ended(await cluster.until(begun), cluster)
+
+
 SCENARIOS: dict[str, Scenario] = {
     made.__name__: made
     for made in (
@@ -248,5 +270,6 @@ SCENARIOS: dict[str, Scenario] = {
         turn_in_flight,
         thread_woken_often,
         session_fanned_out,
+        schedule_ticked,
     )
 }

@@ -42,6 +42,7 @@ BOTH = frozenset(
         "moving",
         "questions",
         "reading",
+        "schedules",
         "unknown_outcomes",
         "waiting",
         "webhooks",
@@ -58,6 +59,8 @@ DIRECT = frozenset({
     "test_a_question_says_what_is_asked_and_an_id_is_enough_to_approve_it",
     "test_a_question_is_answered_once_and_who_is_late_is_told_who_was_first",
     "test_nothing_is_accepted_for_what_does_not_exist",
+    "test_the_terminal_makes_and_shows_them",
+    "test_the_terminal_says_what_is_wrong",
 })  # fmt: skip
 
 

@@ -106,9 +106,20 @@ async def play(client: Client, name: str, asking: Hands) -> Played:
     await _answered(do, client, turn, question, asking)
     await _administered(do, session, thread)
     await _hooked(do, session, turn)
+    await _scheduled(do, session)
     await _listed(do, client, turn)
     await _ended(do, client, session, thread)
     return do
+
+
+async def _scheduled(do: Played, session: Session) -> None:
+    await do(session, "create_schedule", "news", "the news", agent=AGENT, every_s=3_600, thread="side")
+    await do(session, "create_schedule", "news", "the news", agent=AGENT, every_s=60)
+    await do(session, "create_schedule", "bad", "the news", agent=AGENT, every_s=60, timezone="Nowhere")
+    for method in ("pause_schedule", "resume_schedule", "trigger_schedule", "schedule", "delete_schedule", "schedule"):
+        await do(session, method, "news")
+        await do(session, "schedules")
+    await do(session, "pause_schedule", "news")
 
 
 async def _controlled(do: Played, session: Session, thread: Thread, turn: Turn) -> None:

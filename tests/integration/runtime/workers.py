@@ -18,9 +18,10 @@ from turnwright.journal.store import Journal
 from turnwright.workflows.sandbox import workflow_runner
 from turnwright.workflows.session import SessionWorkflow
 from turnwright.workflows.thread import ThreadWorkflow
+from turnwright.workflows.tick import TickWorkflow
 from turnwright.workflows.turn import TurnWorkflow
 
-WORKFLOWS = (SessionWorkflow, ThreadWorkflow, TurnWorkflow)
+WORKFLOWS = (SessionWorkflow, ThreadWorkflow, TurnWorkflow, TickWorkflow)
 DEADLINE_S = 40
 STICKY_S = 0.5
 CACHED = 0 if os.environ.get("TURNWRIGHT_WORKFLOW_CACHE") == "off" else 1_000

@@ -12,11 +12,14 @@ from tests.unit.journal.thread_machine import Step, ThreadMachine
 from turnwright.journal import commands as c
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import ClientCommand, RunCommand
+from turnwright.journal.messages import user
+from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.state_ops import BeginTask
 
 WHO, WHY = "bea", "audit"
 BASES = {ClientCommand, c.TurnCommand}
-BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread}
+BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread, c.TriggerSchedule}
+NEWS = Definition(name="news", agent="bot", input=user("the news"), times=Times(every_s=60))
 """What is not decided over entries alone: their records are the stores' tests' to prove."""
 
 
@@ -112,6 +115,10 @@ SESSION: list[tuple[type[ClientCommand], dict[str, Any]]] = [
     (c.PauseSession, {}),
     (c.ResumeSession, {"revision": 1}),
     (c.SetSessionBudget, {"budget": Budget(steps=3)}),
+    (c.CreateSchedule, {"definition": NEWS}),
+    (c.PauseSchedule, {"name": "news"}),
+    (c.ResumeSchedule, {"name": "news"}),
+    (c.DeleteSchedule, {"name": "news"}),
     (c.CancelSession, {}),
     (c.CloseSession, {}),
 ]
