@@ -5,8 +5,10 @@ Rule: a schedule is in the journal before anybody is told of it; Temporal's own 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Unpack, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack, get_args
+
+from pydantic import ValidationError
 
 from turnwright.client.access import Access, How
 from turnwright.client.errors import NotFound
@@ -23,7 +25,7 @@ from turnwright.journal.commands import (
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD, SessionKey
 from turnwright.journal.messages import Message
-from turnwright.journal.schedules import CATCH_UP_S, UTC_ZONE, Definition, Overlap, Schedule, Times
+from turnwright.journal.schedules import CATCH_UP_S, UTC_ZONE, Definition, Overlap, Schedule
 
 
 class Scheduled:
@@ -55,52 +57,26 @@ class Scheduled:
 
         Args:
             name: the schedule's name, which no other of the session has now.
-            message: the task of each turn.
-            agent: whose turns they are.
-            thread: the thread of that agent.
-            cron: one expression of five fields, or several; in the time zone, so that summer time is kept.
-            every_s: instead of `cron`, so many seconds: at the multiples of it since 1970, `offset_s` later.
-            offset_s: see `every_s`.
-            timezone: of the cron expressions, such as `Europe/Berlin`.
-            start_at: an ISO time with a zone before which it does not come.
-            end_at: such a time after which it comes no more.
+            message: the task of each turn; `agent`, `thread` and `budget` are as with `submit`.
+            cron: one expression of five fields, or several, by the clock of the `timezone`, such as `Europe/Berlin`.
+            every_s: instead of `cron`, at the multiples of it since 1970, `offset_s` later.
+            start_at: an ISO time with a zone before which it does not come; `end_at`: after which it does not.
             jitter_s: each tick comes by chance up to so much later.
             catch_up_s: a tick that could not be taken for so long, as no worker ran, is let go.
             overlap: what a tick does while the thread has a turn: `skip` it, `queue` behind it, or `interrupt` it.
-            budget: what each turn may use before a person is asked.
-            **how: see `How`.
 
         Raises:
             InvalidInput: expressions, zone or times are none; says what is wrong with them.
             CommandRejected: `unknown_session`, `session_closed`, `schedule_exists`, `too_many_schedules`.
         """
-        request_id, principal, reason = self._access.said(how)
-        try:
-            times = Times(
-                cron=(cron,) if isinstance(cron, str) else tuple(cron),
-                every_s=every_s,
-                offset_s=offset_s,
-                timezone=timezone,
-                start_at=start_at,
-                end_at=end_at,
-                jitter_s=jitter_s,
-                catch_up_s=catch_up_s,
-            )
-            definition = Definition(
-                name=name,
-                agent=agent,
-                thread=thread,
-                input=as_message(message),
-                times=times,
-                overlap=one_of("overlap", overlap, get_args(Overlap)),
-                budget=as_budget(budget),
-            )
-        except InvalidInput:
-            raise
-        except ValueError as error:
-            raise InvalidInput(f"a schedule cannot be so: {error}") from None
-        command = CreateSchedule(request_id=request_id, principal=principal, reason=reason, definition=definition)
-        return await self._access.command(self.key, command, check=how.get("check", True))
+        times = {
+            "cron": (cron,) if isinstance(cron, str) else tuple(cron), "every_s": every_s, "offset_s": offset_s,
+            "timezone": timezone, "start_at": start_at, "end_at": end_at, "jitter_s": jitter_s,
+            "catch_up_s": catch_up_s,
+        }  # fmt: skip
+        turn = {"agent": agent, "thread": thread, "input": as_message(message), "budget": as_budget(budget)}
+        given = {"name": name, "times": times, "overlap": one_of("overlap", overlap, get_args(Overlap))} | turn
+        return await self._create(_definition(given), how)
 
     async def pause_schedule(self, name: str, **how: Unpack[How]) -> Receipt:
         """Take no tick of a schedule until it is resumed. Raises `CommandRejected`: `unknown_schedule` or as it is."""
@@ -135,6 +111,11 @@ class Scheduled:
             raise NotFound("schedule", f"{name} in this session", self.key)
         return found
 
+    async def _create(self, definition: Definition, how: How) -> Receipt:
+        request_id, principal, reason = self._access.said(how)
+        command = CreateSchedule(request_id=request_id, principal=principal, reason=reason, definition=definition)
+        return await self._access.command(self.key, command, check=how.get("check", True))
+
     async def _of_schedule(
         self, kind: type[PauseSchedule | ResumeSchedule | DeleteSchedule | TriggerSchedule], name: str, how: How
     ) -> Receipt:
@@ -142,3 +123,12 @@ class Scheduled:
         named = of_kind("a schedule's name", name, str, "such as 'news'")
         command = kind(request_id=request_id, principal=principal, reason=reason, name=named)
         return await self._access.command(self.key, command, check=how.get("check", True))
+
+
+def _definition(given: Mapping[str, Any]) -> Definition:
+    """Raises `InvalidInput`: something in it is of the wrong type."""
+    try:
+        return Definition.model_validate(given)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise InvalidInput(f"a schedule's {wrong['loc'][-1]}: {wrong['msg']}") from None

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,25 @@ import pytest
 from tests.integration.journal.asking import asking, budget
 from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played
 from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
-from turnwright.journal.commands import CreateSession, DeleteSession, EraseEntry, ResumeSession, Submit
+from turnwright.journal.commands import (
+    CreateSchedule,
+    CreateSession,
+    DeleteSession,
+    EraseEntry,
+    ResumeSession,
+    Submit,
+    TriggerSchedule,
+)
 from turnwright.journal.errors import CommandRejected, InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Media, Text, user
+from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
 from turnwright.journal.store_delete import delete_session
 from turnwright.journal.store_export import export_session
 from turnwright.journal.store_import import Imported, Target, import_session
+from turnwright.journal.store_schedules import list_schedules
 from turnwright.journal.store_search import search
 from turnwright.journal.store_verify import rebuild, verify
 from turnwright.journal.transact.searching import SearchFilter
@@ -210,6 +221,20 @@ async def test_a_remembered_request_is_known_there(played: Played, target: Playe
     assert (receipt.status, receipt.duplicate) == ("accepted", True)
 
 
+async def test_its_schedules_come_paused_with_what_became_of_their_ticks(
+    played: Played, target: Played, tmp_path: Path
+) -> None:
+    definition = Definition(name="news", agent="agent", input=user("the news"), times=Times(every_s=60))
+    await played.execute(PLAIN, CreateSession(request_id="create"))
+    await played.execute(PLAIN, CreateSchedule(request_id="schedule", definition=definition))
+    await played.execute(PLAIN, TriggerSchedule(request_id="now", name="news"))
+    [before] = await list_schedules(played.journal, PLAIN) or ()
+    await take(target, await written(played, tmp_path / "s.jsonl", PLAIN))
+    [after] = await list_schedules(target.journal, PLAIN) or ()
+    assert (before.state, after) == ("active", replace(before, state="paused"))
+    assert await proven(target.journal) == []
+
+
 @pytest.mark.parametrize("where", ["middle", "last", "torn"])
 async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
     played: Played, target: Played, tmp_path: Path, where: str
@@ -309,6 +334,7 @@ async def test_wherever_an_import_is_cut_off_nothing_is_seen_and_the_next_one_go
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.store import Journal
 from turnwright.journal.store_import import Target, import_session
 
