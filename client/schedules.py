@@ -55,15 +55,12 @@ class Scheduled:
     ) -> Receipt:
         """Submit a turn again and again, by cron expressions or every so many seconds.
 
-        Args:
-            name: the schedule's name, which no other of the session has now.
-            message: the task of each turn; `agent`, `thread` and `budget` are as with `submit`.
-            cron: one expression of five fields, or several, by the clock of the `timezone`, such as `Europe/Berlin`.
-            every_s: instead of `cron`, at the multiples of it since 1970, `offset_s` later.
-            start_at: an ISO time with a zone before which it does not come; `end_at`: after which it does not.
-            jitter_s: each tick comes by chance up to so much later.
-            catch_up_s: a tick that could not be taken for so long, as no worker ran, is let go.
-            overlap: what a tick does while the thread has a turn: `skip` it, `queue` behind it, or `interrupt` it.
+        `name`: no other schedule of the session has it now. `message`, `agent`, `thread` and `budget` of each turn are
+        as with `submit`. `cron`: an expression of five fields, or several, by the clock of the `timezone`, such as
+        `Europe/Berlin`; or `every_s`: at the multiples of it since 1970, `offset_s` later. It comes between `start_at`
+        and `end_at`, ISO times with a zone, by chance up to `jitter_s` later. `catch_up_s`: a tick that could not be
+        taken for so long, as no worker ran, is let go. `overlap`: what a tick does while the thread has a turn: `skip`
+        it, `queue` behind it, or `interrupt` it.
 
         Raises:
             InvalidInput: expressions, zone or times are none; says what is wrong with them.

@@ -72,6 +72,8 @@ async def some_of_everything(ask: httpx2.AsyncClient, client: Client, hands: Han
     questions = (await ask.get("/interactions")).json()["items"]
     webhook = await ask.post("/sessions/s/webhooks", json={"url": "https://receiver.example/hook"})
     made = await ask.post("/keys", json={"name": "another"})
+    schedule = {"name": "news", "agent": AGENT, "input": "the news", "times": {"every_s": 3_600}}
+    assert (await ask.post("/sessions/s/create-schedule", json={"definition": schedule})).is_success
     return {
         "session": ["s", "other"],
         "blob": [blob],
@@ -81,6 +83,7 @@ async def some_of_everything(ask: httpx2.AsyncClient, client: Client, hands: Han
         "entry": [entry["entry_id"] for entry in entries],
         "interaction": [question["interaction_id"] for question in questions],
         "webhook": [webhook.json()["webhook"]["webhook_id"]],
+        "schedule": ["news"],
         "api_key": [made.json()["key"]["key_id"]],
     }
 
