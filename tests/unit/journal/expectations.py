@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.unit.journal.audit_ledger import used_up
-from tests.unit.journal.auditor import Auditor, Call, Turn
+from tests.unit.journal.audit_turns import Call, Turn
+from tests.unit.journal.auditor import Auditor
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import (
     CancelTurn,
