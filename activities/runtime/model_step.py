@@ -93,7 +93,8 @@ async def _carry_out(call: Call, watched: Watched) -> Next:
     attempt = call.attempt
     attempt.lost = InterruptModel(**call.base | {"drafted": True}, reason="lost")
     await attempt.parts.boundary("model:claimed")
-    with attempt.parts.watcher.watching(watched):
+    within = attempt.parts.within(attempt.given.turn, attempt.given.step, "", call.ordinal)
+    with attempt.parts.watcher.watching(watched), within:
         async with attempt.parts.drafting.writing(call.draft):
             ended = await supervise(_respond(call), attempt.stop, attempt.parts.settings.model_stop_s)
     duration_ms = round((time.monotonic() - call.started_s) * 1000)

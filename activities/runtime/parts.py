@@ -12,6 +12,7 @@ from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.seldom import Seldom
 from turnwright.activities.runtime.settings import ActivitySettings
+from turnwright.activities.runtime.surroundings import Within, nowhere
 from turnwright.activities.runtime.watcher import Watcher
 from turnwright.activities.sources.in_use import SourcesInUse
 from turnwright.activities.tool_host import ToolHost
@@ -37,5 +38,6 @@ class Parts:
     presence: Callable[[], str]
     settings: ActivitySettings
     boundary: Boundary = pass_by
+    within: Within = nowhere
     seldom: Seldom = field(default_factory=Seldom)
     sources: SourcesInUse = field(default_factory=SourcesInUse)

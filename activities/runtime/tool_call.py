@@ -109,7 +109,9 @@ async def _carry_out(claimed: Claimed, watched: Watched) -> Next:
 
 async def _run(claimed: Claimed, watched: Watched) -> Ended[ToolOutcome]:
     attempt, parts = claimed.attempt, claimed.attempt.parts
-    with parts.watcher.watching(watched):
+    given = attempt.given
+    within = parts.within(given.turn, given.step, claimed.call.call_id, claimed.call.ordinal)
+    with parts.watcher.watching(watched), within:
         context = context_of(attempt, claimed.state, claimed.call.call_id, claimed.call.ordinal)
         return await supervise(parts.tools.run(claimed.tool, claimed.asked, context), attempt.stop, None)
 

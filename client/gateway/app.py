@@ -56,6 +56,7 @@ from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
+from turnwright.client.tracing.tracing import begin_tracing
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
 from turnwright.journal.errors import TurnwrightError
@@ -78,8 +79,11 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         try:
             async with Deliverer(desk.journal, settings.webhooks), Showing(settings.metrics, _ready) as showing:
                 showing.begin(desk.journal)
+                tracing = await begin_tracing(desk.journal, "gateway")
                 yield
                 showing.end()
+                if tracing is not None:
+                    await tracing.end()
         finally:
             await desk.wakes.close(CLOSE_S)
             await desk.journal.close()

@@ -1,8 +1,4 @@
-"""What a process shows of itself, where it was given a port for that; else nothing is counted and nothing loaded.
-
-async with Showing(address, ready) as showing:
-showing.begin(journal)
-"""
+"""What a process shows of itself, where it was given a port for that; else nothing is counted and nothing loaded."""
 
 from __future__ import annotations
 

@@ -41,10 +41,11 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What was appended to a thread in one transaction, and the turns whose status that changed, as they are then."""
+    """What was appended to a thread in one transaction, its control then, and the turns whose status that changed."""
 
     key: ThreadKey
     entries: tuple[Entry, ...]
+    control: ThreadControl
     turns: Mapping[str, TurnStatus]
 
 
@@ -95,7 +96,7 @@ def append_drafts(
         entry.stored(position + n, sealed.rows[n].prev_hash, sealed.rows[n].hash)
         for n, entry in enumerate(sealed.entries)
     )
-    yield Note(Appended(row.key, stored, turns or {}))
+    yield Note(Appended(row.key, stored, control, turns or {}))
     return stored
 
 

@@ -29,6 +29,7 @@ from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import Activities, ActivitySettings
 from turnwright.activities.runtime.boundary import Boundary, pass_by
+from turnwright.activities.runtime.surroundings import Surroundings
 from turnwright.activities.tool_host import ToolHost
 from turnwright.journal.commands import (
     CancelTurn,
@@ -197,7 +198,7 @@ class Cluster:
             settings,
             models=models,
             tools=tools,
-            boundary=boundary,
+            around=Surroundings(boundary),
         )
         await made.start()
         self._stack.push_async_callback(made.stop)

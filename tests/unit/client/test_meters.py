@@ -6,6 +6,7 @@ import pytest
 
 from turnwright.client.metrics.labels import Bounded
 from turnwright.client.metrics.meters import Meters
+from turnwright.journal.control import ThreadControl
 from turnwright.journal.entries import (
     Draft,
     InteractionExpired,
@@ -36,7 +37,7 @@ def counted(*payloads: Payload) -> Meters:
     """Meters that have seen these, committed together."""
     meters, key = Meters(), ThreadKey("acme", None, "bot", "s")
     entries = tuple(Draft(f"e{n}", payload, turn_id="t").at(n, AT_US) for n, payload in enumerate(payloads, start=1))
-    meters.committed([Appended(key, entries, {"t": TURN}), "of no interest"], 0.25)
+    meters.committed([Appended(key, entries, ThreadControl(), {"t": TURN}), "of no interest"], 0.25)
     return meters
 
 

@@ -1,0 +1,1 @@
+"""A turn as one trace, told by what was committed."""

@@ -1,0 +1,87 @@
+"""Spans leave a worker as OpenTelemetry's own variables say."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.integration.runtime.scripts import call, say
+from tests.integration.worker.stack import Stack
+from turnwright.client.tracing.tracing import exporter_asked_for
+from turnwright.journal.errors import InvalidInput
+
+
+@pytest.fixture
+async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url) as stack:
+        yield stack
+
+
+@contextmanager
+def collecting() -> Iterator[tuple[str, list[bytes]]]:
+    """A collector's URL, and what it was sent."""
+    sent: list[bytes] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", sent
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.slow
+async def test_a_worker_sends_the_spans_of_its_turns_to_the_collector_that_is_named(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with collecting() as (url, sent):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "shop")
+        worker = await stack.ready_worker()
+        turn = await stack.submit(call("add", a=1, b=2), say("done"))
+        await turn.result(timeout_s=30)
+        worker.send(signal.SIGTERM)
+        assert await worker.ended() == 0
+    requests = [ExportTraceServiceRequest.FromString(body) for body in sent]
+    resources = [resource for request in requests for resource in request.resource_spans]
+    spans = [span for resource in resources for scope in resource.scope_spans for span in scope.spans]
+    assert {"invoke_agent bot", "chat scripted:test", "execute_tool add"} <= {span.name for span in spans}
+    assert len({span.trace_id for span in spans}) == 1
+    services = {a.value.string_value for r in resources for a in r.resource.attributes if a.key == "service.name"}
+    assert services == {"shop"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "exporter"),
+    [
+        ({}, None),
+        ({"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, None),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, "otlp"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://collector:4318/v1/traces"}, "otlp"),
+        ({"OTEL_TRACES_EXPORTER": "console"}, "console"),
+        ({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_SDK_DISABLED": "true"}, None),
+    ],
+)
+def test_spans_are_sent_where_the_environment_says(environment: dict[str, str], exporter: str | None) -> None:
+    assert exporter_asked_for(environment) == exporter
+
+
+def test_an_exporter_that_is_not_known_is_refused_by_name() -> None:
+    with pytest.raises(InvalidInput, match="OTEL_TRACES_EXPORTER=zipkin is not known here; it may be otlp"):
+        exporter_asked_for({"OTEL_TRACES_EXPORTER": "zipkin"})
