@@ -25,16 +25,19 @@ from turnwright.activities.memory import MemorySource, RequestContext
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled, ReconcileHook
 from turnwright.activities.registry import Registry, load_registry
+from turnwright.activities.sources.toolset import Toolset
 from turnwright.activities.subagents import Subagent
-from turnwright.activities.tool_context import ToolContext
+from turnwright.activities.tool_context import Answer, ToolContext
 from turnwright.activities.tool_errors import OutcomeUnknown, ToolError
 from turnwright.activities.tool_output import Attachment, ToolOutput
-from turnwright.activities.tool_results import Changed, External, Question
+from turnwright.activities.tool_results import Approval, Changed, External, Question
 from turnwright.activities.tools import Tool, tool
 from turnwright.journal.agents import ApprovalTerms, ContextPolicy, Effect, Limits
 
 __all__ = [
     "Agent",
+    "Answer",
+    "Approval",
     "ApprovalTerms",
     "Attachment",
     "Changed",
@@ -58,6 +61,7 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "ToolOutput",
+    "Toolset",
     "activate_tools",
     "agent_tools",
     "ask_user",

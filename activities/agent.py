@@ -135,13 +135,18 @@ def _checked_sources(agent: str, tools: Sequence[Tool[..., Any] | ToolSource]) -
     return {source.terms.name: source for source in sources}
 
 
+def _what_to_do(tool: object) -> str:
+    toolset = hasattr(tool, "get_tools") and hasattr(tool, "call_tool")
+    return "give the toolset a name: Toolset(name, toolset)" if toolset else "decorate the function with @tool"
+
+
 def _checked_tools(agent: str, tools: Sequence[Tool[..., Any] | ToolSource]) -> tuple[Tool[..., Any], ...]:
     own = []
     for tool in tools:
         if isinstance(tool, Tool):
             own.append(tool)
         elif not isinstance(tool, ToolSource):
-            raise InvalidInput(f"agent {agent}: {tool!r} is not a tool; decorate the function with @tool")
+            raise InvalidInput(f"agent {agent}: {tool!r} is not a tool; {_what_to_do(tool)}")
     twice = [name for name, count in Counter(tool.name for tool in own).items() if count > 1]
     if twice:
         raise InvalidInput(f"agent {agent}: several tools are called {', '.join(twice)}; rename one with name=")

@@ -22,7 +22,7 @@ from turnwright.activities.tool_body import Body, Ended, answer_of
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import OutcomeUnknown, bounded, malformed, told, traced, unfit
 from turnwright.activities.tool_output import OUTPUT_BYTES_MAX, Converted, OutputRefused, converted
-from turnwright.activities.tool_results import Changed, External, Question, asked, checked_ops
+from turnwright.activities.tool_results import Approval, Changed, External, Question, asked, asked_whether, checked_ops
 from turnwright.activities.tools import Tool
 from turnwright.journal.commands import Ask
 from turnwright.journal.messages import Media, Outcome, Text, ToolCall, ToolResult
@@ -93,10 +93,10 @@ class ToolHost:
         try:
             ended = await body.wait(timeout_s)
             if ended is not None:
-                return self._ended(call, started, ended)
+                return self._ended(tool, call, started, ended)
             still_runs = await body.stop(self._cancel_grace_s) is None
         except asyncio.CancelledError:
-            return self._ended(call, started, await self._stopped(call, body))
+            return self._ended(tool, call, started, await self._stopped(call, body))
         log.warning("tool_timed_out", tool=call.name, call_id=call.id, timeout_s=timeout_s, still_runs=still_runs)
         said = f"Timed out: {call.name} did not finish within {timeout_s:g} s. It may have taken effect in part."
         return _outcome(call, started, "error", Converted((Text(text=said),)), effect_unknown=still_runs)
@@ -114,7 +114,7 @@ class ToolHost:
             task.uncancel()
         return ended
 
-    def _ended(self, call: ToolCall, started: float, ended: Ended) -> ToolOutcome:
+    def _ended(self, tool: Tool[..., Any], call: ToolCall, started: float, ended: Ended) -> ToolOutcome:
         if isinstance(ended.error, OutcomeUnknown):
             log.warning("tool_outcome_unknown", tool=call.name, call_id=call.id, reason=told(ended.error))
             said = Converted((Text(text=told(ended.error)),))
@@ -123,13 +123,16 @@ class ToolHost:
             log.warning("tool_failed", tool=call.name, call_id=call.id, traceback=traced(ended.error))
             return _outcome(call, started, "error", Converted((Text(text=told(ended.error)),)))
         try:
-            return self._returned(call, started, ended.value)
+            return self._returned(tool, call, started, ended.value)
         except OutputRefused as error:
             log.warning("tool_output_refused", tool=call.name, call_id=call.id, reason=str(error))
             return _outcome(call, started, "error", Converted((Text(text=str(error)),)))
 
-    def _returned(self, call: ToolCall, started: float, value: object) -> ToolOutcome:
+    def _returned(self, tool: Tool[..., Any], call: ToolCall, started: float, value: object) -> ToolOutcome:
         match value:
+            case Approval():
+                asks = asked_whether(value, tool.spec, call.arguments)
+                return replace(_outcome(call, started, "success", Converted()), asks=asks)
             case Question() | External():
                 return replace(_outcome(call, started, "success", Converted()), asks=asked(value))
             case Opened():

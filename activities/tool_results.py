@@ -6,18 +6,22 @@ the result, where it may be refused; a question ends the attempt, and its answer
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from turnwright.activities.tool_output import Beside, OutputRefused
-from turnwright.journal.agents import DEADLINE_S_MAX
-from turnwright.journal.commands import Ask
+from turnwright.journal.agents import DEADLINE_S_MAX, ToolSpec
+from turnwright.journal.canonical import encode, repair
+from turnwright.journal.commands import Ask, CallSpec
 from turnwright.journal.json_schema import check_schema
 from turnwright.journal.state_ops import TRUSTED, ToolOp
 
 PROMPT_CHARACTERS_MAX: Final = 10_000
 OPS_MAX: Final = 20
+NAME_CHARACTERS_MAX: Final = 200
+KEPT_BYTES_MAX: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -37,11 +41,17 @@ class Changed(Beside):
 
 @dataclass(frozen=True, slots=True)
 class Question(Beside):
-    """The call's result is a person's answer: an object that fits the JSON schema, if there is one."""
+    """The call's result is a person's answer: an object that fits the JSON schema, if there is one.
+
+    With a name in `again` it is not: the tool is called again, and finds the answer in `ctx.answers` under that name,
+    with what it `kept` (JSON). So it asks before it does anything that must not happen twice.
+    """
 
     prompt: str
     schema: Mapping[str, Any] | None = None
     deadline_s: float | None = None
+    again: str | None = None
+    kept: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,13 @@ class External(Beside):
 
     prompt: str
     deadline_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approval(Beside):
+    """A person is asked whether the call may run; then the tool is called again, with `ctx.approved`."""
+
+    message: str = ""
 
 
 def checked_ops(changed: Changed) -> tuple[ToolOp, ...]:
@@ -86,7 +103,34 @@ def asked(question: Question | External) -> Ask:
     if isinstance(question, External):
         return Ask(kind="external", asked={"prompt": prompt}, deadline_s=deadline_s, on_expiry=None)
     schema = {} if question.schema is None else {"schema": _checked_schema(question.schema)}
-    return Ask(kind="form", asked={"prompt": prompt, **schema}, deadline_s=deadline_s, on_expiry=None)
+    form = Ask(kind="form", asked={"prompt": prompt, **schema}, deadline_s=deadline_s, on_expiry=None)
+    return form if question.again is None else _again(form, question.again, question.kept)
+
+
+def _again(form: Ask, name: str, kept: Mapping[str, Any] | None) -> Ask:
+    """The question of a tool that is called again with the answer."""
+    if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX:
+        raise OutputRefused(f"the question was not asked: its name has 1 to {NAME_CHARACTERS_MAX} characters")
+    try:
+        encoded = encode(repair(dict(kept or {})))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise OutputRefused("the question was not asked: what is kept with it is no JSON object") from error
+    if len(encoded) > KEPT_BYTES_MAX:
+        raise OutputRefused(f"the question was not asked: more than {KEPT_BYTES_MAX:,} bytes are kept with it")
+    return replace(form, again=True, asked={**form.asked, "name": name, "kept": json.loads(encoded)})
+
+
+def asked_whether(approval: Approval, spec: ToolSpec, arguments: Mapping[str, Any]) -> Ask:
+    """The question whether a call may run, as the permissions ask it."""
+    asked: dict[str, Any] = {
+        "arguments": dict(arguments),
+        "effect": spec.effect,
+        "why": "tool",
+        "message": approval.message[:PROMPT_CHARACTERS_MAX],
+        "suggestions": [],
+        "spec": CallSpec.of(spec).as_asked(),
+    }
+    return Ask(kind="approval", asked=asked)
 
 
 def _is_duration(seconds: object) -> bool:

@@ -83,7 +83,7 @@ class CallOperation(Frozen):
 
 class OpenInteraction(Frozen):
     """A question nobody has answered yet. `scope`: whose budget a question about a budget is about, `over`: what
-    of it is used up.
+    of it is used up. `again`: with its answer the tool is called again.
     """
 
     interaction_id: str
@@ -93,6 +93,7 @@ class OpenInteraction(Frozen):
     call_id: str | None = None
     deadline_us: int | None = None
     on_expiry: str | None = None
+    again: bool = False
 
 
 class OpenChild(Frozen):

@@ -72,6 +72,7 @@ _NO_PROGRESS = (
     RunClaimed, ModelRequested, ContextCompactionFailed, ToolStarted, TurnStarted, ThreadOpened, InputApplied,
     ToolsListed,
 )  # fmt: skip
+_GIVEN = frozenset({"answer", "decline"})  # what a tool is told that asked and is called again
 _HANDED_OVER = frozenset({"lost", "drained"})
 
 
@@ -342,6 +343,7 @@ def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[
         call_id=payload.call_id,
         deadline_us=payload.deadline_us,
         on_expiry=payload.on_expiry,
+        again=payload.again,
     )
     call = active.call(payload.call_id or "")
     asked = {} if call is None else _with_call(active, call.call_id, asks=call.asks + 1)
@@ -351,6 +353,10 @@ def _asked(active: ActiveTurn, _: Entry, payload: InteractionRequested) -> dict[
 def _answered(active: ActiveTurn, _: Entry, payload: InteractionResolved | InteractionExpired) -> dict[str, Any]:
     question = active.interaction(payload.interaction_id)
     left = tuple(i for i in active.interactions if i.interaction_id != payload.interaction_id)
+    call = None if question is None or not question.again else active.call(question.call_id or "")
+    if call is not None and call.state == "deferred" and payload.resolution in _GIVEN:
+        again = {"state": "ready", "claim": None, "written_off": call.ordinal}
+        return _with_call(active, call.call_id, **again) | {"interactions": left}
     if question is None or question.kind != "budget" or payload.resolution != "fail":
         return {"interactions": left}
     message = f"the budget of the {question.scope or 'turn'} is used up"

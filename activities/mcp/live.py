@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import Context
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 import httpx2
 import structlog
 from mcp import Client, MCPError
+from mcp.client.session import ClientRequestContext
 from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import (
     CONNECTION_CLOSED,
     CallToolResult,
+    ElicitRequestParams,
+    ElicitResult,
     Implementation,
     InputRequiredResult,
+    InputResponses,
     PaginatedRequestParams,
     RequestParamsMeta,
     ToolListChangedNotification,
@@ -52,6 +58,14 @@ class Lost(Exception):
         self.sent = sent
 
 
+class Hearing(Protocol):
+    """A call that hears what its server wants to know."""
+
+    async def elicited(self, params: ElicitRequestParams) -> ElicitResult:
+        """The answer, as far as there is one."""
+        ...
+
+
 class Live:
     """A session; made by `open`."""
 
@@ -65,6 +79,7 @@ class Live:
         self._listing: tuple[McpTool, ...] = ()
         self._is_fresh = False
         self._one_lists = asyncio.Lock()
+        self._calls: list[Hearing] = []
         self._listed_s = 0.0
         # Of no turn: what is logged here is not about the one that happened to open it.
         self._task = asyncio.get_running_loop().create_task(self._keep(), name=f"mcp {server.name}", context=Context())
@@ -129,9 +144,15 @@ class Live:
             return self._listing
 
     async def call(
-        self, name: str, arguments: dict[str, Any], meta: RequestParamsMeta, on_progress: ProgressFnT
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        meta: RequestParamsMeta,
+        on_progress: ProgressFnT,
+        answers: InputResponses | None = None,
+        state: str | None = None,
     ) -> CallToolResult | InputRequiredResult:
-        """Have a tool called. Cancelling this tells the server.
+        """Have a tool called, again with `answers` and `state` if it wanted to know something. Cancelling tells it.
 
         Raises:
             Lost: the session ended.
@@ -140,10 +161,33 @@ class Live:
         client = self._ready.result()
         try:
             return await client.session.call_tool(
-                name, arguments, None, on_progress, meta=meta, allow_input_required=True
+                name,
+                arguments,
+                None,
+                on_progress,
+                input_responses=answers,
+                request_state=state,
+                meta=meta,
+                allow_input_required=True,
             )
         except (MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise await self._meaning(error) from error
+
+    @contextmanager
+    def hearing(self, call: Hearing) -> Iterator[None]:
+        """Let a call hear, while the block runs, what the server wants to know."""
+        self._calls.append(call)
+        try:
+            yield
+        finally:
+            self._calls.remove(call)
+
+    async def _elicited(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002 - the SDK names it
+        """A question names no call: it is that of the only one there is; of several, nobody knows whose it is."""
+        if len(self._calls) == 1:
+            return await self._calls[0].elicited(params)
+        log.warning("mcp_question_not_asked", server=self._server.name, reason="several calls are under way")
+        return ElicitResult(action="cancel")
 
     async def _list(self) -> tuple[McpTool, ...]:
         client = self._ready.result()
@@ -180,6 +224,7 @@ class Live:
                 transport,
                 cache=None,
                 message_handler=self._heard,
+                elicitation_callback=self._elicited,
                 client_info=Implementation(name="turnwright", version="1"),
             )
             async with made as client:

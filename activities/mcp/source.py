@@ -7,13 +7,14 @@ made again after a crash follows it. A call whose session was lost is made again
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, cast
+from typing import Any, Final
 
-import structlog
 from mcp import MCPError
-from mcp_types import CallToolResult, InputRequiredResult, RequestParamsMeta
+from mcp_types import CallToolResult
 from mcp_types import Tool as McpTool
 
+from turnwright.activities.mcp.asking import Asking
+from turnwright.activities.mcp.calling import Calling
 from turnwright.activities.mcp.connection import Connection
 from turnwright.activities.mcp.live import Live, Lost
 from turnwright.activities.mcp.results import output_of
@@ -23,15 +24,12 @@ from turnwright.activities.sources.port import SourceAway
 from turnwright.activities.sources.terms import DESCRIPTION_CHARACTERS_MAX
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import OutcomeUnknown, ToolError, bounded
+from turnwright.activities.tool_results import Question
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import Effect, ToolSpec
 from turnwright.journal.canonical import repair
 
-# The key a server may recognise a repeated call by; the prefix is ours, as the protocol asks.
-IDEMPOTENCY_KEY: Final = "turnwright/idempotency_key"
 PATIENCE_S: Final = 10.0
-
-log = structlog.get_logger(__name__)
 
 
 class McpSource:
@@ -100,18 +98,15 @@ class McpSource:
         return "read" if hints.read_only_hint and self._server.trusted else "idempotent"
 
     async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
-        result = await self._answer(ctx, spec, arguments)
-        if isinstance(result, InputRequiredResult):
-            raise ToolError("The server wants to know something first, and nobody can be asked.")
-        return output_of(result)
+        known = await ctx.answers() if ctx.answers is not None and ctx.attempt > 1 else {}
+        result = await self._made(spec, Calling(ctx, spec, arguments, Asking(known)))
+        return result if isinstance(result, Question) else output_of(result)
 
-    async def _answer(
-        self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]
-    ) -> CallToolResult | InputRequiredResult:
+    async def _made(self, spec: ToolSpec, call: Calling) -> CallToolResult | Question:
         for last in (False, True):
             live = await self._there()
             try:
-                return await self._asked(live, ctx, spec, arguments)
+                return await call.made(live)
             except Lost as lost:
                 await self._connection.drop(live)
                 if lost.sent and spec.effect == "once":
@@ -127,12 +122,3 @@ class McpSource:
             return await self._connection.live_within(min(PATIENCE_S, self._server.connect_timeout_s))
         except SourceAway as away:
             raise ToolError(f"The call was not made. {away}") from away
-
-    async def _asked(
-        self, live: Live, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]
-    ) -> CallToolResult | InputRequiredResult:
-        async def noted(progress: float, total: float | None, message: str | None) -> None:
-            log.debug("mcp_progress", tool=spec.name, call_id=ctx.call_id, done=progress, of=total, says=message)
-
-        meta = cast("RequestParamsMeta", {IDEMPOTENCY_KEY: ctx.idempotency_key})
-        return await live.call(spec.name_there or spec.name, arguments, meta, noted)

@@ -8,11 +8,13 @@ the turn gets a result; an attempt that was stopped says whether its effect is k
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import structlog
 
+from turnwright.activities.runtime.answers import answers_of
 from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.call_facts import context_of, facts_of_call, spec_of, tool_of
 from turnwright.activities.runtime.supervise import Ended, supervise
@@ -109,10 +111,14 @@ async def _carry_out(claimed: Claimed, watched: Watched) -> Next:
 
 async def _run(claimed: Claimed, watched: Watched) -> Ended[ToolOutcome]:
     attempt, parts = claimed.attempt, claimed.attempt.parts
-    given = attempt.given
-    within = parts.within(given.turn, given.step, claimed.call.call_id, claimed.call.ordinal)
+    given, call = attempt.given, claimed.call
+    within = parts.within(given.turn, given.step, call.call_id, call.ordinal)
     with parts.watcher.watching(watched), within:
-        context = context_of(attempt, claimed.state, claimed.call.call_id, claimed.call.ordinal)
+        context = replace(
+            context_of(attempt, claimed.state, call.call_id, call.ordinal),
+            answers=partial(answers_of, attempt, call.call_id, call.ordinal),
+            approved=call.approved,
+        )
         return await supervise(parts.tools.run(claimed.tool, claimed.asked, context), attempt.stop, None)
 
 

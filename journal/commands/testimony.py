@@ -76,12 +76,16 @@ class InterruptModel(Testimony):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a tool wants to know from outside instead of giving a result itself."""
+    """What a tool wants to know from outside instead of giving a result itself.
 
-    kind: Literal["form", "external"]
+    `again`: with the answer it is called again. An `approval` is one of the call itself, on the agent's terms.
+    """
+
+    kind: Literal["form", "external", "approval"]
     asked: dict[str, Any]
     deadline_s: float | None = None
     on_expiry: str | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -254,13 +254,18 @@ def _answer(given: Answered) -> Meaning:
     wrong = [] if schema is None else problems(schema, given.command.answer)
     if wrong:
         return Rejection("invalid_answer", f"the answer does not fit what was asked: {'; '.join(wrong)}")
+    if given.question.again:
+        return [] if given.call is not None else NO_CALL
     return _result(given, "success", _words(given.command.answer))
 
 
 def _decline(given: Answered) -> Meaning:
     answer = given.command.answer
     said = answer.get("message") or given.command.reason or DECLINED_TEXT
-    return _unknown_fields(answer, "message") or _no_words(answer) or _result(given, "denied", said)
+    wrong = _unknown_fields(answer, "message") or _no_words(answer)
+    if wrong is None and given.question.again and given.call is not None:
+        return []
+    return wrong or _result(given, "denied", said)
 
 
 def _delivered(given: Answered) -> Meaning:

@@ -20,6 +20,7 @@ from turnwright.journal.entries import (
     InteractionRequested,
     InteractionResolved,
     Payload,
+    ToolDecided,
     ToolFinished,
     ToolLate,
     ToolReconciled,
@@ -88,17 +89,35 @@ def _elsewhere(context: Context, active: ActiveTurn, call: CallOperation, comman
 def _deferred(context: Context, active: ActiveTurn, call: CallOperation, command: FinishTool, ask: Ask) -> list[Draft]:
     """The attempt is over, and its result comes as the answer to a question."""
     finished = _draft(command, "deferred", _finished(call, command, "deferred"))
+    deadline_s, on_expiry = ask.deadline_s, ask.on_expiry
+    if ask.kind == "approval":
+        deadline_s, on_expiry = context.control.approvals.deadline_s, context.control.approvals.on_expiry
     question = InteractionRequested(
         interaction_id=entry_ids.interaction(call.call_id, call.ordinal),
         kind=ask.kind,
         call_id=call.call_id,
         arguments_digest=call.digest,
         asked={"tool": call.name, "call_id": call.call_id} | ask.asked,
-        deadline_us=context.facts.due_us(ask.deadline_s),
-        on_expiry=ask.on_expiry or (None if ask.deadline_s is None else "expired"),
+        deadline_us=context.facts.due_us(deadline_s),
+        on_expiry=on_expiry or (None if deadline_s is None else "expired"),
         parent=active.status.parent,
+        again=ask.again,
     )
-    return [finished, *_caused(finished, [question], 0)]
+    decided = [_asks(call)] if ask.kind == "approval" else []
+    return [finished, *_caused(finished, [*decided, question], 0)]
+
+
+def _asks(call: CallOperation) -> ToolDecided:
+    """The tool itself wants its call approved, as if the permissions had asked."""
+    return ToolDecided(
+        call_id=call.call_id,
+        name=call.name,
+        decision="ask",
+        source="tool",
+        effect=call.effect,
+        arguments_digest=call.digest,
+        reconcilable=call.reconcilable,
+    )
 
 
 def _opened(

@@ -151,7 +151,10 @@ class ToolReconciled(ByPrincipal):
 
 
 class InteractionRequested(Payload):
-    """A question to a person or an outside system. `parent`: the call of another turn that opened the one that asks."""
+    """A question to a person or an outside system. `parent`: the call of another turn that opened the one that asks.
+
+    `again`: its answer is not the call's result; the tool is called again and is given it.
+    """
 
     TYPE: ClassVar[str] = "interaction.requested"
     interaction_id: str
@@ -162,6 +165,7 @@ class InteractionRequested(Payload):
     deadline_us: int | None = None
     on_expiry: str | None = None
     parent: Parent | None = None
+    again: bool = False
 
 
 class InteractionResolved(ByPrincipal):

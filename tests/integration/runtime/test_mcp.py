@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.integration.runtime import mcp_plain, served
 from tests.integration.runtime.agents import UNASKED, add
+from tests.integration.runtime.asking import last_asked, respond
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.mcp_http import HttpServer
 from tests.integration.runtime.scripts import call, say
@@ -256,3 +257,51 @@ async def test_a_server_of_the_newest_protocol_says_that_its_list_has_changed(sm
         following = await small_cluster.submit(call("shop_grown"), say("done"))
         await following.until("completed")
     assert [text(one) for one in await finished(following)] == ["new"]
+
+
+async def test_what_a_server_asks_is_a_form_and_the_call_goes_on_with_its_answer(cluster: Cluster) -> None:
+    async with HttpServer.started() as server:
+        await cluster.start_worker(agents=[agent(McpServer.http("shop", server.url))])
+        turn = await cluster.submit(call("shop_order", item="socks"), say("done"))
+        form = await last_asked(turn)
+        await turn.until_parked()
+        assert (form.kind, form.asked["prompt"], form.asked["schema"]["required"]) == (
+            "form",
+            "Which size of socks?",
+            ["size"],
+        )
+        wrong = await respond(turn, form.interaction_id, "answer", size="L")
+        assert wrong.code == "invalid_answer"
+        await respond(turn, form.interaction_id, "answer", size=42)
+        await turn.until("completed")
+    (deferred, ordered) = await finished(turn)
+    assert (deferred.outcome, ordered.outcome, text(ordered)) == ("deferred", "success", "ordered socks in size 42")
+
+
+@pytest.mark.parametrize(("answer", "action"), [("answer", "accept"), ("decline", "decline")])
+async def test_a_server_of_before_that_asks_in_the_middle_is_answered_when_its_call_is_made_again(
+    small_cluster: Cluster, tmp_path: Path, answer: str, action: str
+) -> None:
+    log = tmp_path / "log"
+    await small_cluster.start_worker(agents=[agent(plain(log, effects={"confirm": "idempotent"}))])
+    turn = await small_cluster.submit(call("plain_confirm", log=str(log)), say("done"))
+    await turn.until("waiting")
+    await small_cluster.until_trace(log, "answered")
+    given = {"sure": True} if answer == "answer" else {}
+    await respond(turn, (await last_asked(turn)).interaction_id, answer, **given)
+    await turn.until("completed")
+    *_, done = await finished(turn)
+    assert text(done) == f"the answer is {action}"
+    keys = [line for line in log.read_text().splitlines() if line.startswith("started")]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+async def test_a_once_call_of_a_server_of_before_is_told_that_nobody_answers(
+    small_cluster: Cluster, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    await small_cluster.start_worker(agents=[agent(plain(log))])
+    turn = await small_cluster.submit(call("plain_confirm", log=str(log)), say("done"))
+    await turn.until("completed")
+    assert [text(one) for one in await finished(turn)] == ["the answer is cancel"]

@@ -6,7 +6,7 @@ from tests.integration.runtime.agents import trace
 from tests.integration.runtime.asking import last_asked, respond, results
 from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.scripts import call, calls, say
-from turnwright.activities import Agent, External, Permissions, agent_tools, session_search, tool
+from turnwright.activities import Agent, External, Permissions, Question, ToolContext, agent_tools, session_search, tool
 from turnwright.journal.briefing import HEADING
 from turnwright.journal.entries import PlanChanged, TasksChanged, ToolsChanged
 from turnwright.journal.view import request_messages
@@ -31,10 +31,20 @@ async def inspect_parcel(parcel: str) -> External:
     return External(f"Inspect {parcel}")
 
 
+@tool
+async def engrave(ctx: ToolContext, ring: str) -> Question | str:
+    """Engrave a ring, with what the customer wants on it."""
+    answers = {} if ctx.answers is None else await ctx.answers()
+    if "words" not in answers:
+        return Question("Which words?", again="words", kept={"ring": ring})
+    words = answers["words"]
+    return f"{words.kept['ring']}: {words.values['words'] if words.given else 'nothing'}"
+
+
 PLANNER = Agent(
     "planner",
     "scripted:test",
-    tools=[*agent_tools(), session_search, note, fetch, inspect_parcel],
+    tools=[*agent_tools(), session_search, note, fetch, inspect_parcel, engrave],
     permissions=Permissions(mode="bypass"),
 )
 
@@ -153,3 +163,11 @@ async def test_what_was_said_before_is_found_by_the_agent_itself(small_cluster: 
     turn = await small_cluster.submit(call("session_search", text="bicycles"), say("done"), agent="planner")
     await turn.until("completed")
     assert "Bicycles are sold out." in (await results(turn))[0][2]
+
+
+async def test_a_tool_that_asks_to_be_called_again_finds_its_answer(cluster: Cluster) -> None:
+    await cluster.start_worker(agents=(PLANNER,))
+    turn = await cluster.submit(call("engrave", ring="r-1"), say("done"), agent="planner")
+    await respond(turn, (await last_asked(turn)).interaction_id, "answer", words="for ever")
+    await turn.until("completed")
+    assert (await results(turn))[-1] == ("engrave", "success", "r-1: for ever")

@@ -60,6 +60,7 @@ class Auditor:
     before: dict[int, frozenset[int]] = field(default_factory=dict)
     session: SessionControl = field(default_factory=SessionControl)
     settled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
     reconciled: dict[str, str] = field(default_factory=dict)
     scopes: dict[str, str] = field(default_factory=dict)
     over: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -238,7 +239,9 @@ def _decided(audit: Auditor, entry: Entry, payload: e.ToolDecided) -> None:
         return
     assert known.open
     assert not known.running, "a call was decided about while it runs"
-    assert not known.deferred
+    assert not known.deferred or (payload.decision, payload.source) == ("ask", "tool")
+    if known.deferred:
+        known.deferred, known.again = False, known.again + 1
     asked = [about for kind, about in turn.questions.values() if kind == "approval"]
     assert payload.call_id not in asked, "a call was decided about while its question is open"
     assert (known.decision, payload.decision) != ("allow", "allow"), "a call was allowed twice"
@@ -295,6 +298,8 @@ def _asked(audit: Auditor, entry: Entry, payload: e.InteractionRequested) -> Non
     assert payload.interaction_id not in turn.questions
     assert payload.interaction_id not in audit.settled, "a question was asked twice"
     turn.questions[payload.interaction_id] = (payload.kind, payload.call_id)
+    if payload.again:
+        audit.again.add(payload.interaction_id)
     if payload.kind == "budget":
         assert not turn.busy, "a budget asks while an operation runs"
         audit.scopes[payload.interaction_id] = payload.asked["scope"]
@@ -307,6 +312,10 @@ def _answered(audit: Auditor, entry: Entry, payload: e.InteractionResolved | e.I
     ended = "cancelled" if payload.resolution == "cancelled" else "resolved"
     how = "expired" if isinstance(payload, e.InteractionExpired) else ended
     audit.settled[payload.interaction_id] = (how, entry.turn_id or "")
+    if payload.interaction_id in audit.again and payload.resolution in ("answer", "decline"):
+        call = audit.turn(entry).calls[call_id or ""]
+        assert call.deferred
+        call.deferred, call.again = False, call.again + 1
     if kind == "unknown_outcome":
         audit.reconciled[call_id or ""] = how
 

@@ -192,15 +192,16 @@ class Scene(People):
     def ask(
         self,
         call_id: str,
-        kind: Literal["form", "external"] = "form",
+        kind: Literal["form", "external", "approval"] = "form",
         *,
         ordinal: int = 1,
         deadline_s: float | None = None,
         schema: dict[str, Any] | None = None,
+        again: bool = False,
     ) -> Step:
         """An attempt of a call ends with a question."""
         asked = {"prompt": "which one?"} | ({} if schema is None else {"schema": schema})
-        asks = Ask(kind, asked, deadline_s)
+        asks = Ask(kind, asked, deadline_s, again=again)
         return self.finish(call_id, "deferred", ordinal=ordinal, asks=asks)
 
     def settle_call(

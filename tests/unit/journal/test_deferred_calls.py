@@ -247,3 +247,46 @@ def test_the_next_request_holds_the_answer_right_behind_the_call() -> None:
     must(scene.request())
     roles = [m.role for m in request_messages(scene.machine.state)]
     assert roles[:4] == ["user", "assistant", "tool", "user"]
+
+
+@pytest.mark.parametrize(("resolution", "answer"), [("answer", {"size": "M"}), ("decline", {"message": "no"})])
+def test_a_tool_that_asked_to_be_called_again_is_and_only_its_next_attempt_counts(
+    resolution: str, answer: dict[str, Any]
+) -> None:
+    scene = Scene()
+    (call_id,) = scene.calling("send")
+    must(scene.start(call_id))
+    must(scene.ask(call_id, schema=SCHEMA, again=True))
+    assert refused(scene.respond("answer", size="XL")) == "invalid_answer"
+    step = must(scene.respond(resolution, **answer))
+    assert step.types == ["interaction.resolved", "turn.continued"]
+    (known,) = scene.calls
+    assert (known.state, known.written_off) == ("ready", 1)
+    assert must(scene.finish(call_id, text="too late")).types == ["tool.late"]
+    must(scene.start(call_id))
+    must(scene.finish(call_id, ordinal=2, text="sent"))
+    assert scene.results == [("send", "success")]
+    assert result_text(scene) == "sent"
+
+
+def test_a_tool_that_wants_its_call_approved_is_called_again_or_not_at_all() -> None:
+    approved, denied = Scene(), Scene()
+    for scene in (approved, denied):
+        (call_id,) = scene.calling("send")
+        must(scene.start(call_id))
+        must(scene.ask(call_id, "approval"))
+    must(approved.respond("approve"))
+    (known,) = approved.calls
+    assert (known.state, known.approved) == ("ready", True)
+    must(denied.respond("deny"))
+    assert denied.results == [("send", "denied")]
+
+
+def test_an_answer_that_does_not_come_in_time_ends_a_call_that_was_to_be_made_again() -> None:
+    scene = Scene()
+    (call_id,) = scene.calling("send")
+    must(scene.start(call_id))
+    must(scene.ask(call_id, again=True, deadline_s=60))
+    scene.wait(61)
+    must(scene.look())
+    assert scene.results == [("send", "error")]

@@ -53,7 +53,7 @@ outcomes: Strategy[ToolOutcome] = st.sampled_from(
     [*["success"] * 5, "error", "denied", "interrupted", "unknown", "lost", "drained", *["deferred"] * 4]
 )
 people: Strategy[dict[str, Any]] = st.sampled_from([*[{"to": "bea"}] * 3, {"to": "eve"}])
-kinds_of_asks: Strategy[Literal["form", "external"]] = st.sampled_from(["form", "external"])
+kinds_of_asks: Strategy[Literal["form", "external", "approval"]] = st.sampled_from(["form", "external", "approval"])
 seconds = st.sampled_from([-5.0, 0.1, 1.0, 30.0, 200.0])
 
 
@@ -219,7 +219,11 @@ class ThreadHistories(AdministratorsOfAThread):
             more["spawns"] = self._spawn(attempt, data)
         elif outcome == "deferred":
             deadline_s = data.draw(st.sampled_from([None, 20.0]))
-            more["asks"] = Ask(data.draw(kinds_of_asks), {"prompt": "which?"}, deadline_s)
+            kind = data.draw(kinds_of_asks)
+            again = kind == "form" and data.draw(st.booleans())
+            called = next((c for m in self.machine.state.context for c in m.calls if c.id == attempt.call_id), None)
+            about = {"arguments": {} if called is None else called.arguments}
+            more["asks"] = Ask(kind, about if kind == "approval" else {"prompt": "?"}, deadline_s, again=again)
         elif data.draw(st.integers(0, 4)) == 0:
             more["ops"] = tuple(data.draw(st.lists(ops, min_size=1, max_size=2)))
         return FinishTool(**self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, **more)
