@@ -43,6 +43,12 @@ class Registry:
         """The names of the agents."""
         return tuple(self._agents)
 
+    @property
+    def unknown_subagents(self) -> dict[str, tuple[str, ...]]:
+        """Agents by name, with those they give tasks to that are not here; another worker may know them."""
+        missing = {a.name: tuple(s.agent for s in a.subagents if s.agent not in self._agents) for a in self}
+        return {name: agents for name, agents in missing.items() if agents}
+
     def __iter__(self) -> Iterator[Agent]:
         return iter(self._agents.values())
 

@@ -12,7 +12,10 @@ from turnwright.journal.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class TurnSpending:
-    """The active turn: the budget that holds for it (its own, else the one of the thread's turns), and its use."""
+    """The active turn: the budget that holds for it (its own, else the one of the thread's turns), and its use.
+
+    What its subagents used that have ended is part of that; for the thread it is not.
+    """
 
     turn_id: str
     budget: Budget | None
@@ -54,5 +57,8 @@ def budget_of(budget: Budget | None, *, keep: bool) -> Budget:
 def thread_spending(control: ThreadControl) -> ThreadSpending:
     """What a thread may use and has used."""
     active = control.active
-    turn = None if active is None else TurnSpending(active.turn_id, active.budget or control.turn_budget, active.used)
+    turn = None
+    if active is not None:
+        used = active.used + active.by_children
+        turn = TurnSpending(active.turn_id, active.budget or control.turn_budget, used)
     return ThreadSpending(control.budget, control.used, control.turn_budget, turn)

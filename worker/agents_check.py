@@ -23,7 +23,7 @@ LOOK_S_MAX = 120.0
 
 @dataclass(frozen=True, slots=True)
 class AgentsSeen:
-    """What was found: `warnings` say which models cannot be made."""
+    """What was found: `warnings` say which models cannot be made, and which subagents are not there."""
 
     warnings: tuple[str, ...] = ()
 
@@ -83,7 +83,13 @@ def _look(target: str) -> dict[str, object]:
         registry = load_registry(target)
     except InvalidInput as error:
         return {"error": str(error), "notes": getattr(error, "__notes__", [])}
-    return {"warnings": [f"agent {name}: {reason}" for name, reason in find_unmakeable(registry).items()]}
+    unmakeable = [f"agent {name}: {reason}" for name, reason in find_unmakeable(registry).items()]
+    unknown = [
+        f"agent {name}: no agent here is called {', '.join(map(repr, agents))}; tasks for it wait for a worker that "
+        "knows it"
+        for name, agents in registry.unknown_subagents.items()
+    ]
+    return {"warnings": [*unmakeable, *unknown]}
 
 
 def main(target: str, within_s: float = LOOK_S_MAX) -> NoReturn:

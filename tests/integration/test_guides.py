@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -15,7 +16,7 @@ import pytest
 from examples.order_change.provider import Provider, saying
 from tests.integration.guides import Guide
 from tests.integration.runtime.scripts import call, say, task
-from turnwright.activities import Agent, Registry, Tool, agent_tools
+from turnwright.activities import Agent, Registry, Tool, agent_tools, tool
 from turnwright.client import Client, CommandRejected, Session, Turn
 from turnwright.worker.process import WorkerProcess
 from turnwright.worker.settings import Settings
@@ -27,6 +28,12 @@ DEADLINE_S = 40
 JOURNAL = "sqlite:///.turnwright/journal.db"
 AGENT_GUIDE = Guide("writing-an-agent.md")
 REFUNDED = "Done: refunded 40 EUR for order 88235."
+
+
+@tool(effect="idempotent")
+async def look_up(topic: str) -> str:
+    """Look something up."""
+    return f"all of {topic}"
 
 
 @dataclass
@@ -115,6 +122,24 @@ async def test_a_script_fails_as_often_as_it_says_and_then_goes_on(place: Place,
         assert (await turn.result(DEADLINE_S)).text == f"You asked: Where is it? I found: {found}"
         kinds = [entry.payload.TYPE async for entry in turn.events()]
     assert kinds.count("model.failed") == 2
+
+
+async def test_the_agents_of_the_guide_give_each_other_tasks_and_questions_are_answered_at_the_parent(
+    place: Place,
+) -> None:
+    guide = Guide("subagents.md")
+    await guide.run(guide.block("registry = Registry(").replace("openai:gpt-5", "scripted:"))
+    ask = json.dumps({"steps": [call("look_up", topic="tides"), say("{result}")]})
+    asking = replace(guide.names["researcher"], tools=[look_up])
+    async with place.worker(guide.names["writer"], asking):
+        steps = (call("researcher", task=f"```json\n{ask}\n```"), say("It says: {result}"))
+        turn = await (await place.session()).submit(task(*steps), agent="writer")
+        while not await turn.questions():
+            await turn.wait(DEADLINE_S, until=["waiting"])
+            await asyncio.sleep(0.05)
+        guide.names["turn"] = turn
+        await guide.run(guide.block("turn.questions()"))
+        assert (await turn.result(DEADLINE_S)).text == "It says: all of tides"
 
 
 async def test_a_thread_keeps_its_agent_and_a_new_one_gets_the_new(place: Place) -> None:

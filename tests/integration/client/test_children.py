@@ -3,7 +3,7 @@
 import pytest
 
 from tests.integration.client.hands import AGENT, Hands
-from turnwright.client import Client, CommandRejected, NotFound, Question, Session, Turn
+from turnwright.client import Budget, Client, CommandRejected, NotFound, Question, Session, Turn
 from turnwright.journal.entries import ToolFinished
 from turnwright.journal.messages import Text
 
@@ -85,6 +85,29 @@ async def test_the_answer_of_a_child_is_taken_in_by_the_next_command_to_its_pare
     ]
     assert result.output == (Text(text="found it"),)
     assert await hands.take_in(turn.key) == 0, "it was taken in once"
+
+
+async def test_a_child_over_its_share_asks_at_its_parent_and_what_it_used_counts_there(
+    client: Client, session: Session, hands: Hands
+) -> None:
+    turn = await session.submit("one", agent=AGENT, budget=Budget(tokens=25))
+    child = await client.turn(await hands.open_child(turn))
+    assert (await child.status()).row.budget == Budget(tokens=15)
+    for step in (1, 2):
+        await hands.finish_tool(child, await hands.call_tool(child, step), step=step)
+    await hands.look(child, newest=True)
+    question = await asked_below(turn)
+    assert (question.kind, question.scope, question.over) == ("budget", "turn", ("tokens",))
+    assert (await turn.raise_budget(question.interaction_id, Budget(tokens=100))).turn_id == child.id
+    await hands.ask_model(child, 3)
+    await hands.answer(child, "done", step=3)
+    await hands.take_in(turn.key)
+    spending = await session.thread(AGENT).budget()
+    assert spending.turn is not None
+    assert (spending.turn.used.tokens, spending.used.tokens) == (40, 10)
+    await hands.look(turn, newest=True)
+    own = await asked_below(turn)
+    assert (own.turn_id, own.kind) == (turn.id, "budget")
 
 
 async def test_a_cancel_before_the_child_was_queued_reaches_it(client: Client, session: Session, hands: Hands) -> None:

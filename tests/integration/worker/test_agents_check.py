@@ -38,6 +38,15 @@ def test_agents_are_found_whatever_their_module_leaves_running_and_prints(folder
     assert look_at("shop:agents") == AgentsSeen()
 
 
+def test_a_subagent_that_is_not_there_is_told(folder: Path) -> None:
+    given = 'subagents=[Subagent("b", "Is not here."), Subagent("a", "Is.")]'
+    (folder / "shop.py").write_text(
+        f'from turnwright.activities import Agent, Subagent\nagents = [Agent("a", "scripted:x", {given})]'
+    )
+    [warning] = look_at("shop:agents").warnings
+    assert warning.startswith("agent a: no agent here is called 'b'")
+
+
 def test_a_module_that_fails_while_its_thread_runs_on_is_told_at_once(folder: Path) -> None:
     (folder / "shop.py").write_text(RUNS_ON + "raise KeyboardInterrupt")
     with pytest.raises(InvalidInput, match=r"ended with 1 while the agents were loaded: KeyboardInterrupt"):
