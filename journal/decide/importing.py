@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState
+from turnwright.journal.codec import problem
 from turnwright.journal.commands import ImportThread, Rejection
 from turnwright.journal.decide.context import Context, Decision
 from turnwright.journal.decide.thread_rules import closed
@@ -67,8 +68,10 @@ def _checked(state: dict[str, Any]) -> AgentState | Rejection:
     try:
         read = AgentState.model_validate(known)
         checked_permissions(read.permissions)
-    except (ValidationError, InvalidInput) as error:
-        return Rejection("invalid_state", str(error).splitlines()[0])
+    except ValidationError as error:
+        return Rejection("invalid_state", problem(error))
+    except InvalidInput as error:
+        return Rejection("invalid_state", str(error))
     tasks = read.tasks if read.tasks == TaskState() else replaced_tasks(TaskState(), read.tasks)
     if len(read.memory.document.encode()) > MEMORY_DOCUMENT_BYTES_MAX:
         return Rejection("invalid_state", f"the memory has more than {MEMORY_DOCUMENT_BYTES_MAX:,} bytes")

@@ -27,6 +27,7 @@ from turnwright.journal.commands import (
     CloseThread,
     CreateSession,
     IfBusy,
+    ImportThread,
     Inject,
     LoggedCommand,
     Look,
@@ -47,11 +48,16 @@ from turnwright.journal.commands import (
 from turnwright.journal.control import ActiveTurn
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import turn_id
-from turnwright.journal.messages import user
+from turnwright.journal.messages import Message, ToolCall, ToolResult, user
 
 TURN_KINDS = ("steer", "pause", "resume", "resume_stale", "cancel", "retry", "respond", "reconcile")
 THREAD_KINDS = ("pause", "resume", "resume", "resume", "resume_stale")
 TURNS_QUEUED = 4
+BROUGHT = (
+    user("from elsewhere"),
+    Message(role="assistant", blocks=(ToolCall(id="theirs", name="look"),)),
+    Message(role="tool", blocks=(ToolResult(id="theirs", name="look"),)),
+)
 ANSWERS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "approval": [
         *[("approve", {}), ("approve", {}), ("deny", {})],
@@ -101,6 +107,7 @@ class PeopleOfAThread(RuleBasedStateMachine):
         deadline_s=st.sampled_from([None, 20.0]), on_expiry=st.sampled_from(["expired", "approve"]),
         limits=st.sampled_from([{}, {"max_steps": 3}, {"max_tokens": 80}]),
         shared=st.sampled_from([None, None, Budget(steps=2), Budget(tokens=60), Budget(tool_calls=2)]),
+        brought=st.sampled_from([False, False, True]),
     )  # fmt: skip
     def begin(
         self,
@@ -109,10 +116,15 @@ class PeopleOfAThread(RuleBasedStateMachine):
         on_expiry: Literal["expired", "approve"],
         limits: dict[str, Any],
         shared: Budget | None,
+        brought: bool,
     ) -> None:
         self.agent = definition(may(ask=asks), deadline_s=deadline_s, on_expiry=on_expiry, **limits)
         if shared is not None:
             assert self.world.do_session(SetSessionBudget(request_id=self.new("budget"), budget=shared))
+        if brought:
+            assert self.world.do(
+                ImportThread(request_id=self.new("import"), source="openai", digest="", messages=BROUGHT)
+            )
         self.submit("enqueue", None, None)
 
     # -- people -------------------------------------------------------------------------------------
