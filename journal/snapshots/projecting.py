@@ -25,7 +25,14 @@ from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import read_tombstone
 from turnwright.journal.store_verify import threads_of
 from turnwright.journal.transact.bases import load_state
-from turnwright.journal.transact.snapshotting import Doomed, DueThread, begin_snapshot, finish_doomed, save_snapshot
+from turnwright.journal.transact.snapshotting import (
+    Doomed,
+    DueThread,
+    begin_snapshot,
+    finish_doomed,
+    forget_target,
+    save_snapshot,
+)
 
 ANSWER_S_MAX = 60.0
 Finding = Literal["same", "behind", "missing", "ahead", "differs", "unreadable", "stray"]
@@ -101,6 +108,16 @@ class Projection:
             yield Proof(SnapshotKey(key), "same")
         if session is None:
             await self._delete_strays()
+
+    async def forget(self) -> int:
+        """Forget what was brought there, of how many threads; what is there stays, and deletions wait for it no more.
+
+        The place is not asked.
+        """
+        forgotten = 0
+        while some := await self._journal.driver.write(partial(forget_target, self.target)):
+            forgotten += some
+        return forgotten
 
     async def verify(self, session: SessionKey | None = None) -> AsyncIterator[Proof]:
         """Compare each thread's snapshot with the journal; and, of all sessions, find what is of no thread.

@@ -117,7 +117,7 @@ class RedisSnapshots:
         script = (
             "local kept = 0 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do "
             "if string.sub(field, 1, 5) == 'head:' then kept = kept + 1 end end "
-            "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'deleted', '1') return kept"
+            "redis.call('UNLINK', KEYS[1]) redis.call('HSET', KEYS[1], 'deleted', '1') return kept"
         )
         return int(await self._asked(self._redis.eval(script, 1, name), name))
 

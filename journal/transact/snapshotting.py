@@ -120,6 +120,13 @@ def finish_doomed(target: str, doomed: Doomed) -> Script[None]:
     yield Touch(frozenset({TOPIC}))
 
 
+def forget_target(target: str) -> Script[int]:
+    """Forget a piece of what was brought to the target; of how many threads, 0 when all is forgotten."""
+    found = yield from rows("delete_snapshots", target, ROWS_RESET_MAX)
+    yield Touch(frozenset({TOPIC}))
+    return len(found)
+
+
 def count_snapshots(session_id: int) -> Script[int]:
     """Of how many of the session's states something is still outside."""
     row = yield from first("count_snapshots", session_id)

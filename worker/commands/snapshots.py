@@ -1,4 +1,4 @@
-"""`turnwright snapshots show|verify|rebuild`: the states that workers keep outside the journal."""
+"""`turnwright snapshots show|verify|rebuild|forget`: the states that workers keep outside the journal."""
 
 import asyncio
 import sys
@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from turnwright.client.cli import group
-from turnwright.client.cli.options import Json, User
+from turnwright.client.cli.options import Forever, Json, User
 from turnwright.client.cli.running import REFUSED
 from turnwright.client.cli.screen import Screen
 from turnwright.client.opening import open_journal
 from turnwright.journal.counted import counted
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey
-from turnwright.journal.snapshots.opening import open_snapshots
+from turnwright.journal.snapshots.opening import open_snapshots, snapshots_at
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.projecting import WRONG, Projection, Proof
 from turnwright.journal.snapshots.snapshot import Snapshot, SnapshotKey
@@ -35,7 +35,7 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the commands."""
     commands = SnapshotCommands(invocation)
     snapshots = group(app, "snapshots", "Snapshots: agents' states as workers keep them outside the journal.")
-    for command in (commands.show, commands.verify, commands.rebuild):
+    for command in (commands.show, commands.verify, commands.rebuild, commands.forget):
         snapshots.command(command.__name__)(command)
 
 
@@ -91,15 +91,34 @@ class SnapshotCommands:
 
         self._run(screen, snapshots, run)
 
+    def forget(self, *, yes: Forever = False, snapshots: Place = None, as_json: Json = False) -> None:
+        """Forget what was brought to a place that is given up, so that deletions wait for it no more; --yes."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal, store: SnapshotStore) -> int:
+            forgotten = await Projection(journal, store).forget()
+            screen.show({"forgotten": forgotten}, f"{counted(forgotten, 'snapshot')} forgotten; what is there stays")
+            return 0
+
+        if not yes:
+            with told(screen):
+                raise InvalidInput("nothing was forgotten; what is there would outlive its sessions: say --yes")
+        self._run(screen, snapshots, run, unasked=True)
+
     def _run(
-        self, screen: Screen, place: str | None, command: Callable[[Journal, SnapshotStore], Awaitable[int]]
+        self,
+        screen: Screen,
+        place: str | None,
+        command: Callable[[Journal, SnapshotStore], Awaitable[int]],
+        *,
+        unasked: bool = False,
     ) -> None:
         with told(screen):
             settings = self._invocation.settings(snapshots=place)
             configure_logs(settings.log_format, "error", sys.stderr)
             if settings.snapshots is None:
                 raise InvalidInput("say where snapshots are kept: --snapshots URL, or the setting `snapshots`")
-            code = asyncio.run(_opened(settings.journal_url, settings.snapshots, command))
+            code = asyncio.run(_opened(settings.journal_url, settings.snapshots, command, unasked=unasked))
         if code:
             raise typer.Exit(code)
 
@@ -111,9 +130,18 @@ class SnapshotCommands:
         return SessionKey(self._invocation.settings().tenant, user, session).checked()
 
 
-async def _opened(journal_url: str, place: str, command: Callable[[Journal, SnapshotStore], Awaitable[int]]) -> int:
+async def _opened(
+    journal_url: str,
+    place: str,
+    command: Callable[[Journal, SnapshotStore], Awaitable[int]],
+    *,
+    unasked: bool,
+) -> int:
+    """`unasked`: the place need not answer."""
     journal = await open_journal(journal_url)
     try:
+        if unasked:
+            return await command(journal, snapshots_at(place))
         async with open_snapshots(place) as store:
             return await command(journal, store)
     finally:

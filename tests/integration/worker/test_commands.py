@@ -222,6 +222,20 @@ def test_snapshots_are_rebuilt_shown_and_verified_where_they_are_said_to_be(file
     assert call(file, "snapshots", "show", "--session", "s", "--thread", "other", *place).exit_code == 1
 
 
+def test_what_was_brought_to_a_place_that_is_given_up_is_forgotten_without_asking_it(
+    file: Path, tmp_path: Path
+) -> None:
+    made(file)
+    place = ("--snapshots", f"file://{tmp_path}/snapshots")
+    assert call(file, "snapshots", "rebuild", *place).exit_code == 0
+    (tmp_path / "snapshots").rename(tmp_path / "gone")
+    (tmp_path / "snapshots").touch()
+    assert call(file, "snapshots", "verify", *place).exit_code == 3
+    assert call(file, "snapshots", "forget", *place).exit_code == 2
+    forgotten = [json.loads(call(file, "snapshots", "forget", "--yes", "--json", *place).stdout) for _ in range(2)]
+    assert forgotten == [{"forgotten": 1}, {"forgotten": 0}]
+
+
 def test_snapshots_that_stand_nowhere_are_refused_on_one_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(file)
     assert "say where snapshots are kept" in call(file, "snapshots", "verify").stderr
