@@ -122,9 +122,8 @@ class PeopleOfAThread(RuleBasedStateMachine):
         if shared is not None:
             assert self.world.do_session(SetSessionBudget(request_id=self.new("budget"), budget=shared))
         if brought:
-            assert self.world.do(
-                ImportThread(request_id=self.new("import"), source="openai", digest="", messages=BROUGHT)
-            )
+            begins = ImportThread(request_id=self.new("import"), source="openai", digest="", messages=BROUGHT)
+            assert self.world.do(begins).rejection is None
         self.submit("enqueue", None, None)
 
     # -- people -------------------------------------------------------------------------------------
