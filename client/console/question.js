@@ -99,7 +99,8 @@ function headerOf(question) {
 
 /** @param {any} question */
 function askedIn(question) {
-  const { asked } = question;
+  const { asked, parent } = question;
+  const above = parent && { ...question.key, agent: parent.agent, thread: parent.thread };
   const given = asked.arguments ?? question.called_with;
   const words = asked.prompt ?? asked.message;
   return [
@@ -108,6 +109,7 @@ function askedIn(question) {
     given && fieldsOf(given),
     asked.why && h("p", { class: "faint" }, [words, `Asked by: ${asked.why}`, asked.effect && `effect: ${asked.effect}`].filter(Boolean).join(" · ")),
     question.kind === "budget" && asked.used && h("details", {}, h("summary", {}, "What was used"), valueOf(asked.used)),
+    above && h("p", { class: "faint" }, "Asked by a subagent of ", h("a", { href: addressOfThread(above, { turn: parent.turn_id }) }, parent.agent)),
     question.started_us && h("p", { class: "faint" }, "It began ", ticking(question.started_us), " ago"),
     question.idempotency_key && h("p", { class: "faint" }, "Look for it by its key ", h("code", {}, question.idempotency_key)),
   ].filter(Boolean);

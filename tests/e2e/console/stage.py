@@ -101,6 +101,13 @@ class Stage:
         await self.asking.want_tool(turn, arguments=arguments or {"amount": 120, "to": "ACME Airlines"})
         return turn
 
+    async def asked_below(self, session: str = "trip") -> Turn:
+        """A turn that waits for its subagent, which waits for somebody to allow its call."""
+        turn = await self.submit(session=session)
+        child = await self.client.turn(await self.hands.open_child(turn))
+        await self.asking.want_tool(child, arguments={"amount": 120, "to": "ACME Airlines"})
+        return turn
+
     async def lost(self, session: str = "trip") -> Turn:
         """A turn whose worker died in the middle of its call."""
         hold = await self.driver.hold_presence(f"w-mortal-{session}", {}, lease_s=60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -31,6 +33,15 @@ async def test_a_call_is_denied_and_the_model_is_told_why(stage: Stage) -> None:
     await expect(card(page)).to_have_count(0)
     finished = (await stage.entries(turn, "tool.finished"))[0].payload.model_dump()
     assert (finished["outcome"], finished["output"][0]["text"]) == ("denied", "Too dear; take the train")
+
+
+async def test_what_a_subagent_asks_leads_to_the_turn_it_works_for(stage: Stage) -> None:
+    turn = await stage.asked_below()
+    page = await stage.page()
+    await expect(card(page)).to_contain_text("Asked by a subagent of")
+    await card(page).get_by_role("link", name=turn.key.agent, exact=True).click()
+    await expect(page).to_have_url(re.compile(turn.id))
+    await expect(page.get_by_text("Task given to a subagent")).to_be_visible()
 
 
 async def test_a_call_is_approved_with_other_arguments(stage: Stage) -> None:
