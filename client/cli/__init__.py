@@ -15,6 +15,7 @@ import typer
 from turnwright.client.cli.approvals import ApprovalsCommands
 from turnwright.client.cli.journal import JournalCommands
 from turnwright.client.cli.keys import KeysCommands
+from turnwright.client.cli.mcp import McpCommand
 from turnwright.client.cli.moving import MovingCommands
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.schedules import ScheduleCommands
@@ -38,6 +39,7 @@ def register(app: typer.Typer, settings_provider: Callable[[], ClientSettings]) 
     """Add the client's commands to an application; a group it has already is added to."""
     runner = Runner(settings_provider)
     SubmitCommand(runner).add_to(app)
+    McpCommand(runner).add_to(app)
     TurnsCommands(runner).add_to(app)
     MovingCommands(runner).add_to(app)
     turn = group(app, "turn", "One turn: look at it, control it, answer it, wait for it.")
