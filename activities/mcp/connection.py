@@ -1,7 +1,8 @@
 """The connection to a server: a session that is opened when first needed, kept, and opened anew when it has ended.
 
 Rule: there is one session for a server and a worker. After a failure it is not tried again at once, but ever more
-seldom; who asks meanwhile is told what was wrong.
+seldom; who asks meanwhile is told what was wrong. One who waits no longer leaves the opening alone: a server that is
+slow to start would never be there otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Connection:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._live: Live | None = None
-        self._one = asyncio.Lock()
+        self._opening: asyncio.Task[Live] | None = None
         self._failures = 0
         self._not_before_s = 0.0
         self._why = ""
@@ -35,12 +36,14 @@ class Connection:
         Raises:
             SourceAway: there is none and none can be had now.
         """
-        async with self._one:
-            if self._live is not None and not self._live.over:
-                return self._live
+        if self._live is not None and not self._live.over:
+            return self._live
+        if self._opening is None or self._opening.done():
             if time.monotonic() < self._not_before_s:
                 raise SourceAway(self._why)
-            return await self._open()
+            self._opening = asyncio.create_task(self._open(), name=f"mcp {self._server.name} opening")
+            self._opening.add_done_callback(_seen)
+        return await asyncio.shield(self._opening)
 
     async def live_within(self, patience_s: float) -> Live:
         """The session, tried for again and again for so long.
@@ -66,6 +69,10 @@ class Connection:
 
     async def close(self) -> None:
         """End the session, if there is one."""
+        opening, self._opening = self._opening, None
+        if opening is not None and not opening.done():
+            opening.cancel()
+            await asyncio.wait({opening})
         live, self._live = self._live, None
         if live is not None:
             await live.close()
@@ -81,3 +88,9 @@ class Connection:
             raise SourceAway(self._why) from error
         self._failures = 0
         return self._live
+
+
+def _seen(opening: asyncio.Task[Live]) -> None:
+    """Look at the end of an opening that nobody may wait for any more; asyncio reports errors nobody looked at."""
+    if not opening.cancelled():
+        opening.exception()

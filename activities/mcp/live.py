@@ -100,8 +100,7 @@ class Live:
             await live.close()
             raise SourceAway(f"it did not answer within {server.connect_timeout_s:g} s{said}") from None
         except asyncio.CancelledError:
-            live._closing.set()
-            live._task.cancel()
+            await live.close()
             raise
         return live
 

@@ -21,6 +21,7 @@ from tests.integration.runtime.mcp_http import HttpServer
 from tests.integration.runtime.scripts import call, say
 from turnwright.activities import Agent, McpServer
 from turnwright.activities.mcp.server import McpOptions
+from turnwright.journal.agents import Effect
 from turnwright.journal.entries import ModelFailed, ToolFinished, ToolsListed
 from turnwright.journal.messages import Media, Text
 from turnwright.journal.store_admin import explain_turn, see_turn
@@ -305,3 +306,45 @@ async def test_a_once_call_of_a_server_of_before_is_told_that_nobody_answers(
     turn = await small_cluster.submit(call("plain_confirm", log=str(log)), say("done"))
     await turn.until("completed")
     assert [text(one) for one in await finished(turn)] == ["the answer is cancel"]
+
+
+@pytest.mark.parametrize(("effect", "outcome"), [("idempotent", "success"), ("once", "error")])
+async def test_an_answer_counts_although_worker_and_server_have_forgotten_that_it_was_asked(
+    small_cluster: Cluster, effect: Effect, outcome: str
+) -> None:
+    async with HttpServer.started() as server:
+        shop = McpServer.http("shop", server.url, effect=effect)
+        first = await small_cluster.start_worker(agents=[agent(shop)])
+        turn = await small_cluster.submit(call("shop_order", item="socks"), say("done"))
+        form = await last_asked(turn)
+        await first.stop()
+        await first.activities.stop()
+        await server.begin_anew()
+        await small_cluster.start_worker(agents=[agent(shop)])
+        await respond(turn, form.interaction_id, "answer", size=42)
+        await turn.until("completed")
+    *_, done = await finished(turn)
+    assert done.outcome == outcome
+    assert len(await turn.of_type("interaction.requested")) == 1
+    assert done.outcome == "error" or text(done) == "ordered socks in size 42"
+
+
+@pytest.mark.slow
+async def test_a_server_that_stands_still_holds_up_neither_a_call_nor_the_end_of_its_worker(
+    small_cluster: Cluster, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    worker = await small_cluster.start_worker(agents=[agent(plain(log, timeout_s=1, connect_timeout_s=1))])
+    turn = await small_cluster.submit(call("plain_echo", text="here"), say("done"))
+    await turn.until("completed")
+    (pid,) = starts(log)
+    os.kill(pid, signal.SIGSTOP)
+    late = await small_cluster.submit(call("plain_send", log=str(log)), call("add", a=1, b=2), say("done"))
+    await late.until("completed")
+    timed_out, added = await finished(late)
+    assert "Timed out" in text(timed_out)
+    assert text(added) == "3"
+    await worker.stop()
+    async with asyncio.timeout(10):
+        await worker.activities.stop()
+    assert not Path(f"/proc/{pid}").exists()
