@@ -16,6 +16,7 @@ from pydantic_ai import (
 )
 from pydantic_ai.toolsets import AbstractToolset
 
+from tests.integration.guides import Guide
 from tests.integration.runtime.agents import UNASKED
 from tests.integration.runtime.asking import last_asked, respond
 from tests.integration.runtime.cluster import Cluster, Turn
@@ -156,3 +157,18 @@ def test_a_bare_toolset_is_told_what_it_needs() -> None:
         Agent("bot", "scripted:test", tools=[shop()])  # type: ignore[list-item] # that is what is wrong
     with pytest.raises(InvalidInput, match="is no toolset"):
         Toolset("shop", len)  # type: ignore[arg-type] # as above
+
+
+async def test_the_guides_toolset_greets_the_customer(small_cluster: Cluster) -> None:
+    guide = Guide("tools-from-elsewhere.md")
+    await guide.run(guide.block("FunctionToolset").replace("openai:gpt-5", "scripted:test"))
+    await small_cluster.start_worker(agents=[guide.names["agent"]])
+    turn = await small_cluster.submit(call("greet"), say("done"), agent="clerk")
+    await turn.until("completed")
+    assert [text(one) for one in await finished(turn)] == ["Hello, stranger!"]
+
+
+async def test_the_guides_servers_are_sources_of_an_agent() -> None:
+    guide = Guide("tools-from-elsewhere.md")
+    await guide.run(guide.block("mcp-server-time"))
+    assert list(guide.names["agent"].definition.sources) == ["time", "git", "shop"]
