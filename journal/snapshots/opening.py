@@ -90,4 +90,5 @@ def _sql(url: str) -> SnapshotStore:
 
 
 def _missing(error: ModuleNotFoundError, extra: str) -> InvalidInput:
-    return InvalidInput(f"these snapshots need {error.name}: pip install 'turnwright[{extra}]'")
+    package = (error.name or "").partition(".")[0]
+    return InvalidInput(f"these snapshots need {package}: pip install 'turnwright[{extra}]'")

@@ -53,6 +53,7 @@ class RedisSnapshots:
                 retry=Retry(NoBackoff(), 0),
                 socket_timeout=ANSWER_S_MAX,
             )
+            self._redis.connection_pool.make_connection()  # connects to nothing, and refuses options that are none
         except (ValueError, TypeError) as error:
             raise InvalidInput(f"the URL of the snapshots names no Redis: {error}") from error
         self._put = self._redis.register_script(files(__package__).joinpath("redis.lua").read_text(encoding="utf-8"))

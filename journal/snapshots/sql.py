@@ -76,7 +76,7 @@ class SqlSnapshots:
         if not isinstance(table, str) or TABLE_NAME.fullmatch(table) is None:
             raise InvalidInput(f"{table!r} cannot name the table of snapshots; use letters, digits and _")
         shown = {name: value for name, value in named.query.items() if "pass" not in name}
-        self.name = named.set(username=None, password=None, query=shown).render_as_string()
+        self.name = named.set(query=shown)._replace(username=None, password=None).render_as_string()
         self._metadata = MetaData()
         self._table = _table(table, self._metadata)
         self._engine = _engine(named.difference_update_query(["table"]))
@@ -263,7 +263,7 @@ def _engine(url: URL) -> AsyncEngine:
             connect_args=waits,
         )
     except ModuleNotFoundError as error:
-        raise InvalidInput(f"the driver of these snapshots is not installed: {error.name}") from error
+        raise InvalidInput(f"these snapshots need {error.name}: pip install 'turnwright[sql]'") from error
     except (ArgumentError, NoSuchModuleError, InvalidRequestError, TypeError) as error:
         raise InvalidInput(f"the URL of the snapshots names no database: {error}") from error
 
