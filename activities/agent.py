@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -39,6 +39,9 @@ class Agent:
     model is to remember, beside the thread's own memory document. For each of its `subagents` it has a tool that gives
     it a task.
 
+    With `titles` a session without one is called by the first words said in it, or as a model says; with `summaries` a
+    model keeps a short one of it, both after turns and beside them.
+
     Raises:
         InvalidInput: two tools share a name, or something is not what it must be.
     """
@@ -54,6 +57,8 @@ class Agent:
     approvals: ApprovalTerms = field(default_factory=ApprovalTerms)
     context: ContextPolicy = field(default_factory=ContextPolicy)
     memory: MemorySource | None = None
+    titles: Literal["words", "model"] | None = None
+    summaries: bool = False
     subagents: Sequence[Subagent] = ()
     _own: tuple[Tool[..., Any], ...] = field(init=False, repr=False, compare=False)
     _sources: Mapping[str, ToolSource] = field(init=False, repr=False, compare=False)

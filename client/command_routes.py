@@ -56,6 +56,7 @@ ROUTES: tuple[CommandRoute, ...] = (
     CommandRoute("session", "cancel", cmd.CancelSession),
     CommandRoute("session", "close", cmd.CloseSession),
     CommandRoute("session", "budget", cmd.SetSessionBudget),
+    CommandRoute("session", "title", cmd.SetTitle),
     CommandRoute("session", "erase", cmd.EraseEntry),
     CommandRoute("session", "create-schedule", cmd.CreateSchedule),
     CommandRoute("session", "pause-schedule", cmd.PauseSchedule),

@@ -8,7 +8,7 @@ from typing import Any, Unpack, get_args
 from turnwright.client.access import Access, How, checked
 from turnwright.client.errors import NotFound, check_place
 from turnwright.client.hooked import Hooked
-from turnwright.client.inputs import one_of
+from turnwright.client.inputs import of_kind, one_of
 from turnwright.client.moving import Exporting
 from turnwright.client.schedules import Scheduled
 from turnwright.client.spending import SessionSpending, budget_of
@@ -28,6 +28,7 @@ from turnwright.journal.commands import (
     ResumeSession,
     SessionCommand,
     SetSessionBudget,
+    SetTitle,
 )
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.turn import OnFailure
@@ -94,6 +95,15 @@ class Session(Hooked, Exporting, Scheduled):
         """Queue a turn on a thread of the session (see `Thread.submit`)."""
         return await self.thread(agent, thread).submit(
             message, if_busy=if_busy, on_failure=on_failure, budget=budget, connection=connection, **how
+        )
+
+    async def set_title(self, title: str | None, **how: Unpack[How]) -> Receipt:
+        """Say what people call the session; None: nothing, and its agent may make one again."""
+        request_id, principal, reason = self._access.said(how)
+        if title is not None:
+            of_kind("a title", title, str, "such as 'A trip'")
+        return await self._command(
+            SetTitle(request_id=request_id, principal=principal, reason=reason, title=title), how
         )
 
     async def pause(self, **how: Unpack[How]) -> Receipt:

@@ -239,13 +239,15 @@ class Scheduled(Frozen):
 
 class SessionControl(Frozen):
     """What decides about a session. Turns queued before `cancelled_seq` are to be cancelled. `schedules` by name; a
-    session has few.
+    session has few. `summary` is of its first thread, up to the entry `summarised_seq`.
     """
 
     reducer_version: int = REDUCER_VERSION
     seq: int = 0
     created: bool = False
     title: str | None = None
+    summary: str = ""
+    summarised_seq: int = 0
     closed: bool = False
     budget: Budget | None = None
     pause: PauseFlag = PauseFlag()

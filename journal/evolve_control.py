@@ -61,6 +61,7 @@ from turnwright.journal.entries import (
     TurnQueued,
     TurnRetried,
     TurnStarted,
+    UsageCounted,
 )
 from turnwright.journal.evolve_beginnings import based, forked, imported, opened
 from turnwright.journal.evolve_children import child_finished, child_spawned
@@ -205,6 +206,7 @@ _THREAD: dict[type, Callable[[ThreadControl, Entry, Any], dict[str, Any]]] = {
     PlanChanged: lambda _, __, p: {"planning": p.plan.active},
     StateUpdated: _state_updated,
     BudgetChanged: _budget_changed,
+    UsageCounted: lambda c, _, p: {"used": c.used.plus(p.usage)},
 }
 
 

@@ -19,6 +19,8 @@ from turnwright.journal.entries import (
     SessionImported,
     SessionPaused,
     SessionResumed,
+    SessionSummarised,
+    SessionTitled,
 )
 
 
@@ -67,6 +69,8 @@ def _dropped(control: SessionControl, _: Entry, payload: ScheduleDeleted) -> dic
 
 _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
     SessionCreated: lambda _, __, p: {"created": True, "title": p.title},
+    SessionTitled: lambda _, __, p: {"title": p.title},
+    SessionSummarised: lambda _, __, p: {"summary": p.summary, "summarised_seq": p.made_of.through_seq},
     SessionPaused: lambda _, e, p: {"pause": PauseFlag(on=True, revision=p.revision, seq=e.seq)},
     SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     SessionCancelled: _cancelled,

@@ -7,7 +7,7 @@ folded into the state of the entry they begin at (`transact.bases` finds it), no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from turnwright.journal.agent_state import AgentState, Compaction, PendingInput, UsageState
 from turnwright.journal.entries import (
@@ -42,6 +42,7 @@ from turnwright.journal.entries import (
     ToolsListed,
     TurnQueued,
     TurnStarted,
+    UsageCounted,
 )
 from turnwright.journal.messages import Block, Message, Outcome, Text, ToolCall, ToolResult, Usage
 from turnwright.journal.permissions.change import joined
@@ -50,6 +51,17 @@ UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result w
 INTERRUPTED_TEXT = "The call was interrupted before it finished."
 
 _JOINED: Mapping[type, str] = {InputSteered: "steered", InputInjected: "injected"}
+
+
+_Counted: TypeAlias = (
+    ModelResponded
+    | ModelFailed
+    | ModelInterrupted
+    | ModelLate
+    | ContextCompacted
+    | ContextCompactionFailed
+    | UsageCounted
+)
 
 
 def evolve_state(state: AgentState, entry: Entry) -> AgentState:
@@ -104,7 +116,7 @@ def _interrupted(state: AgentState, entry: Entry, payload: ModelInterrupted) -> 
 def _used(
     state: AgentState,
     entry: Entry,
-    payload: ModelResponded | ModelFailed | ModelInterrupted | ModelLate | ContextCompacted | ContextCompactionFailed,
+    payload: _Counted,
 ) -> dict[str, Any]:
     if payload.usage == Usage():
         return {}
@@ -291,6 +303,7 @@ _STATE: Mapping[type, Callable[[AgentState, Entry, Any], dict[str, Any]]] = {
     ModelInterrupted: _interrupted,
     ModelFailed: _used,
     ModelLate: _used,
+    UsageCounted: _used,
     ToolDecided: _decided,
     ToolFinished: _finished,
     ToolReconciled: _reconciled,

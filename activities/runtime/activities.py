@@ -15,6 +15,7 @@ from turnwright.activities.models.router import Models
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime import control
 from turnwright.activities.runtime.attend import attend
+from turnwright.activities.runtime.describing import Describing
 from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.fan_out import fan_out_session
 from turnwright.activities.runtime.model_step import model_step
@@ -73,17 +74,18 @@ class Activities:
         tools: ToolHost | None = None,
         around: Surroundings | None = None,
     ) -> None:
-        settings, around = settings or ActivitySettings(), around or Surroundings()
+        settings, around, models = settings or ActivitySettings(), around or Surroundings(), models or Models()
         watcher, seldom = Watcher(journal, settings), Seldom()
         self.parts = Parts(
             journal,
             Places(journal),
             waker,
             registry,
-            models or Models(),
+            models,
             tools or ToolHost(),
             watcher,
             Drafting(journal, seldom),
+            Describing(journal, registry, models),
             presence,
             settings,
             boundary=around.boundary,
@@ -95,11 +97,13 @@ class Activities:
         """Begin to watch the operations that will run here."""
         self.parts.watcher.start()
         self.parts.drafting.start()
+        self.parts.describing.start()
 
     async def stop(self) -> None:
         """Stop watching and close the connections of models and of what tools come from."""
         await self.parts.watcher.stop()
         await self.parts.drafting.stop()
+        await self.parts.describing.stop()
         await self.parts.sources.close()
         await self.parts.models.aclose()
 

@@ -9,7 +9,7 @@ import structlog
 
 from turnwright.activities.runtime.parts import Parts
 from turnwright.journal.commands import RunCommand
-from turnwright.journal.entries import TurnFailed
+from turnwright.journal.entries import TurnCompleted, TurnFailed
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.transact.thread_script import Outcome
 
@@ -20,6 +20,8 @@ async def commit(parts: Parts, key: ThreadKey, command: RunCommand) -> Outcome:
     """Commit it. Raises what `Journal.run` does."""
     outcome = await parts.journal.run(key, command)
     for entry in outcome.entries:
+        if isinstance(entry.payload, TurnCompleted):
+            parts.describing.ended(key)
         if isinstance(entry.payload, TurnFailed):
             failed = entry.payload
             log.warning(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from turnwright.activities.models.port import Model
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import Boundary, pass_by
+from turnwright.activities.runtime.describing import Describing
 from turnwright.activities.runtime.drafting import Drafting
 from turnwright.activities.runtime.places import Places
 from turnwright.activities.runtime.seldom import Seldom
@@ -35,6 +36,7 @@ class Parts:
     tools: ToolHost
     watcher: Watcher
     drafting: Drafting
+    describing: Describing
     presence: Callable[[], str]
     settings: ActivitySettings
     boundary: Boundary = pass_by

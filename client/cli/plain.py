@@ -165,6 +165,7 @@ def session_seen(seen: SessionSeen) -> dict[str, Any]:
     """A session and what is in it."""
     return session_key(seen.key) | {
         "title": seen.control.title,
+        "summary": seen.control.summary or None,
         "state": session_state(seen.control),
         "pause": seen.control.pause.model_dump(mode="json"),
         "held_by": _acts(seen.held_by),

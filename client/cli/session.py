@@ -20,6 +20,7 @@ from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.transact.overview import SessionSeen, ThreadSeen
 
 Title = Annotated[str | None, typer.Option("--title", help="What people call it.")]
+NewTitle = Annotated[str, typer.Argument(metavar="TITLE", help="What people call it.")]
 ExistOk = Annotated[bool, typer.Option("--exist-ok", help="An existing session is no error, and stays as it is.")]
 Mode = Annotated[CloseMode, typer.Option("--mode", help="Finish the queues, or cancel them.")]
 THREADS_SHOWN_MAX = 50
@@ -34,7 +35,7 @@ class SessionCommands:
     def add_to(self, app: typer.Typer) -> None:
         """Add them to a group."""
         app.command("list")(self.list_)
-        for command in (self.create, self.show, self.pause, self.resume, self.cancel, self.close):
+        for command in (self.create, self.show, self.title, self.pause, self.resume, self.cancel, self.close):
             app.command(command.__name__)(command)
 
     def create(
@@ -93,6 +94,20 @@ class SessionCommands:
             note_unreadable(page.items, screen)
 
         self._runner.run(run, as_json=as_json)
+
+    def title(
+        self,
+        session: SessionName,
+        title: NewTitle,
+        *,
+        user: User = None,
+        reason: Reason = None,
+        request_id: RequestId = None,
+        as_json: Json = False,
+    ) -> None:
+        """Say what people call a session; an empty text takes its title away."""
+        said = how(reason, request_id)
+        self._command(user, session, lambda found: found.set_title(title or None, **said), as_json=as_json)
 
     def pause(
         self,
@@ -192,6 +207,7 @@ def _facts(seen: SessionSeen) -> list[tuple[str, str]]:
         ("session", seen.key.session),
         ("user", seen.key.user or ""),
         ("title", control.title or ""),
+        ("summary", control.summary),
         ("state", f"{plain.session_state(control)}{paused}"),
         ("created", local(seen.created_us)),
         ("last", local(seen.last_at_us)),

@@ -41,6 +41,8 @@ const MARKS = {
   "tool.reconciled": (p) => ({ tone: "held", text: `Outcome settled${p.by === "hook" ? " by its hook" : by(p)}: ${p.outcome.replace("_", " ")}` }),
   "tool.late": (p) => ({ tone: "held", text: `A result of ${p.name} came too late (${p.outcome})` }),
   "model.late": (p) => ({ tone: "held", text: `An answer came too late (${p.what})` }),
+  "session.titled": (p) => ({ tone: "plain", text: p.title ? `Called “${p.title}”${by(p)}` : `Title taken away${by(p)}` }),
+  "session.summarised": (p) => ({ tone: "plain", text: "Summed up for lists", more: p.summary }),
   "context.compacted": (p) => ({ tone: "plain", text: `Entries ${p.from_seq} to ${p.to_seq} summed up`, more: p.summary }),
   "context.compaction_requested": (p) => ({ tone: "plain", text: `A shorter conversation asked for${by(p)}` }),
   "context.compaction_failed": (p) => ({ tone: "held", text: "The conversation could not be made shorter", more: p.reason }),

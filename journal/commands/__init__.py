@@ -27,12 +27,14 @@ from turnwright.journal.commands.session import CancelSession as CancelSession
 from turnwright.journal.commands.session import CloseSession as CloseSession
 from turnwright.journal.commands.session import CreateSession as CreateSession
 from turnwright.journal.commands.session import DeleteSession as DeleteSession
+from turnwright.journal.commands.session import DescribeSession as DescribeSession
 from turnwright.journal.commands.session import LoggedCommand as LoggedCommand
 from turnwright.journal.commands.session import PauseSession as PauseSession
 from turnwright.journal.commands.session import ResumeSession as ResumeSession
 from turnwright.journal.commands.session import SessionCommand as SessionCommand
 from turnwright.journal.commands.session import SessionOwn as SessionOwn
 from turnwright.journal.commands.session import SetSessionBudget as SetSessionBudget
+from turnwright.journal.commands.session import SetTitle as SetTitle
 from turnwright.journal.commands.specs import CallSpec as CallSpec
 from turnwright.journal.commands.testimony import Ask as Ask
 from turnwright.journal.commands.testimony import EndChild as EndChild
@@ -48,6 +50,7 @@ from turnwright.journal.commands.thread import ChangeState as ChangeState
 from turnwright.journal.commands.thread import ClearContext as ClearContext
 from turnwright.journal.commands.thread import CloseThread as CloseThread
 from turnwright.journal.commands.thread import CompactThread as CompactThread
+from turnwright.journal.commands.thread import CountUsage as CountUsage
 from turnwright.journal.commands.thread import EraseEntry as EraseEntry
 from turnwright.journal.commands.thread import ForkThread as ForkThread
 from turnwright.journal.commands.thread import ImportThread as ImportThread

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands.base import ClientCommand
 from turnwright.journal.commands.schedule import ScheduleCommand, TriggerSchedule
-from turnwright.journal.entries.session import CloseMode
+from turnwright.journal.entries.session import CloseMode, MadeOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +51,28 @@ class SetSessionBudget(ClientCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetTitle(ClientCommand):
+    """Say what people call the session; None: nothing, and one may be made again."""
+
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeSession(ClientCommand):
+    """Keep a title and a summary that were made of a thread; a title only if the session has none."""
+
+    made_of: MadeOf
+    title: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSession(ClientCommand):
     """Erase the session with everything in it; only who did it and why stays."""
 
 
 SessionOwn: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget
-LoggedCommand: TypeAlias = SessionOwn | ScheduleCommand
+LoggedCommand: TypeAlias = SessionOwn | SetTitle | DescribeSession | ScheduleCommand
 
 
 SessionCommand: TypeAlias = LoggedCommand | DeleteSession | TriggerSchedule

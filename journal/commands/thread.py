@@ -10,7 +10,7 @@ from turnwright.journal.budgets import Budget
 from turnwright.journal.commands.base import ClientCommand
 from turnwright.journal.entries.session import CloseMode
 from turnwright.journal.entries.thread import Note
-from turnwright.journal.messages import Message
+from turnwright.journal.messages import Message, Usage
 from turnwright.journal.permissions.change import PermissionChange
 from turnwright.journal.state_ops import StateOp
 
@@ -123,6 +123,13 @@ class RewindThread(ClientCommand):
 
     to_seq: int
     expected_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountUsage(ClientCommand):
+    """Count what a model call took that belongs to no turn."""
+
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

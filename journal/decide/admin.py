@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
     ClientCommand,
+    CountUsage,
     Rejection,
     SetBudget,
     SetPermissions,
@@ -30,6 +31,7 @@ from turnwright.journal.entries import (
     ContextCleared,
     PermissionsChanged,
     StateUpdated,
+    UsageCounted,
 )
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.permissions.change import changed, is_tightening
@@ -60,6 +62,11 @@ def set_budget(context: Context, command: SetBudget) -> Decision:
     # At once: a turn that waits has no run and is no work, so nobody else would look at it.
     after = fold_drafts(context.control, changes, context.facts.now_us)
     return [*changes, *given_room(after, context.session, context.facts)]
+
+
+def count_usage(_: Context, command: CountUsage) -> Decision:
+    """Count what was used beside the turns; it was paid for, so it is counted in any case."""
+    return recorded(command, UsageCounted(usage=command.usage, **_who(command)))
 
 
 def change_state(context: Context, command: ChangeState) -> Decision:

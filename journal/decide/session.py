@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from turnwright.journal import entry_ids
 from turnwright.journal.commands import (
     CancelSession,
     CloseSession,
     CreateSchedule,
     CreateSession,
     DeleteSchedule,
+    DescribeSession,
     LoggedCommand,
     PauseSchedule,
     PauseSession,
@@ -16,6 +18,7 @@ from turnwright.journal.commands import (
     ResumeSession,
     SessionOwn,
     SetSessionBudget,
+    SetTitle,
 )
 from turnwright.journal.control import SessionControl
 from turnwright.journal.decide.context import UNKNOWN_SESSION, recorded
@@ -30,6 +33,8 @@ from turnwright.journal.entries import (
     SessionCreated,
     SessionPaused,
     SessionResumed,
+    SessionSummarised,
+    SessionTitled,
 )
 
 
@@ -38,13 +43,33 @@ def decide_session(control: SessionControl, command: LoggedCommand) -> list[Draf
     command = storable(command)
     if not isinstance(command, CreateSession) and not control.created:
         return UNKNOWN_SESSION
-    if isinstance(command, CreateSchedule | PauseSchedule | ResumeSchedule | DeleteSchedule):
-        outcome = decide_schedule(control, command)
-    else:
-        outcome = _payload(control, command)
+    match command:
+        case DescribeSession():
+            return _described(control, command)
+        case SetTitle(title=title):
+            outcome: Payload | Rejection = SessionTitled(
+                title=title, principal=command.principal, reason=command.reason
+            )
+        case CreateSchedule() | PauseSchedule() | ResumeSchedule() | DeleteSchedule():
+            outcome = decide_schedule(control, command)
+        case _:
+            outcome = _payload(control, command)
     if isinstance(outcome, Rejection):
         return outcome
     return recorded(command, outcome)
+
+
+def _described(control: SessionControl, command: DescribeSession) -> list[Draft] | Rejection:
+    """What was made is kept as far as nobody was faster: a title is made once, a summary of no more than the last."""
+    who = {"principal": command.principal, "reason": command.reason}
+    payloads: list[Payload] = []
+    if command.title and control.title is None:
+        payloads.append(SessionTitled(title=command.title, made_of=command.made_of, **who))  # type: ignore[arg-type]
+    if command.summary and command.made_of.through_seq > control.summarised_seq:
+        payloads.append(SessionSummarised(summary=command.summary, made_of=command.made_of, **who))  # type: ignore[arg-type]
+    if not payloads:
+        return Rejection("described_already", "the session has a title, and a summary of no less")
+    return [Draft(entry_ids.command(command.request_id, index), payload) for index, payload in enumerate(payloads)]
 
 
 def _payload(control: SessionControl, command: SessionOwn) -> Payload | Rejection:

@@ -35,6 +35,8 @@ from turnwright.journal.entries.session import SessionCreated as SessionCreated
 from turnwright.journal.entries.session import SessionImported as SessionImported
 from turnwright.journal.entries.session import SessionPaused as SessionPaused
 from turnwright.journal.entries.session import SessionResumed as SessionResumed
+from turnwright.journal.entries.session import SessionSummarised as SessionSummarised
+from turnwright.journal.entries.session import SessionTitled as SessionTitled
 from turnwright.journal.entries.state import BudgetChanged as BudgetChanged
 from turnwright.journal.entries.state import ChildFinished as ChildFinished
 from turnwright.journal.entries.state import ChildSpawned as ChildSpawned
@@ -51,6 +53,7 @@ from turnwright.journal.entries.state import StateUpdated as StateUpdated
 from turnwright.journal.entries.state import TasksChanged as TasksChanged
 from turnwright.journal.entries.state import ToolsChanged as ToolsChanged
 from turnwright.journal.entries.state import ToolsListed as ToolsListed
+from turnwright.journal.entries.state import UsageCounted as UsageCounted
 from turnwright.journal.entries.thread import MessageImported as MessageImported
 from turnwright.journal.entries.thread import ThreadClosed as ThreadClosed
 from turnwright.journal.entries.thread import ThreadForked as ThreadForked

@@ -8,8 +8,17 @@ from pydantic import Field
 
 from turnwright.journal.budgets import Budget
 from turnwright.journal.entries.base import ByPrincipal
+from turnwright.journal.messages import Frozen
 
 CloseMode = Literal["finish", "cancel"]
+
+
+class MadeOf(Frozen):
+    """A session's thread, up to an entry of it."""
+
+    agent: str
+    thread: str
+    through_seq: int
 
 
 class SessionCreated(ByPrincipal):
@@ -62,3 +71,19 @@ class SessionImported(ByPrincipal):
     journal: str
     session: str
     digest: str
+
+
+class SessionTitled(ByPrincipal):
+    """What the session is called from here on; None: nothing. One that was made names what of which thread it is of."""
+
+    TYPE: ClassVar[str] = "session.titled"
+    title: str | None
+    made_of: MadeOf | None = None
+
+
+class SessionSummarised(ByPrincipal):
+    """What the session is about, as a model says after reading the thread up to that entry."""
+
+    TYPE: ClassVar[str] = "session.summarised"
+    summary: str
+    made_of: MadeOf

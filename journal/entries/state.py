@@ -154,6 +154,13 @@ class ChildFinished(Payload):
     used: Used = Used()
 
 
+class UsageCounted(ByPrincipal):
+    """What a model call took that belongs to no turn: a title or a summary of the session was made."""
+
+    TYPE: ClassVar[str] = "usage.counted"
+    usage: Usage
+
+
 class EntryErased(ByPrincipal):
     """The payload of entry `erased_seq` was erased; its hash still stands in the chain.
 

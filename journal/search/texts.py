@@ -17,6 +17,7 @@ from turnwright.journal.entries import (
     ModelResponded,
     Payload,
     SessionCreated,
+    SessionTitled,
     TurnQueued,
 )
 from turnwright.journal.messages import Block, Text
@@ -42,7 +43,7 @@ def said_in(payload: Payload) -> Said | None:
             said = Said(message.role, _text(message.blocks))
         case ModelResponded(blocks=blocks) | ModelInterrupted(reason="cancelled", partial=blocks):
             said = Said("assistant", _text(blocks))
-        case SessionCreated(title=str(title)):
+        case SessionCreated(title=str(title)) | SessionTitled(title=str(title)):
             said = Said("title", title)
         case _:
             return None

@@ -64,7 +64,7 @@ KEPT = {
 }
 INPUTS = frozenset({TurnQueued.TYPE, InputSteered.TYPE, InputInjected.TYPE})
 PLANS = frozenset({PlanChanged.TYPE, StateUpdated.TYPE})
-WORDS = ("title", "message", "reason", "cancel_reason", "effects_unknown")
+WORDS = ("title", "summary", "message", "reason", "cancel_reason", "effects_unknown")
 F = TypeVar("F", bound=Frozen)
 
 

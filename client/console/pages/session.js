@@ -69,6 +69,7 @@ class SessionPage {
       this.facts,
       chip(control.pause.on ? "paused" : seen.active ? "running" : "plain", control.pause.on ? "paused" : control.closed ? "closed" : seen.active ? `${seen.active} active` : "idle"),
       control.title && h("span", {}, control.title),
+      control.summary && h("span", { class: "fact" }, control.summary),
       h("span", { class: "fact" }, "began ", ticking(seen.created_us), " ago"),
       act && h("span", { class: "held-by" }, `paused${act.principal ? ` by ${act.principal}` : ""}${act.reason ? `, because: ${act.reason}` : ""}`),
       seen.unreadable && h("span", { class: "wrong" }, seen.unreadable),

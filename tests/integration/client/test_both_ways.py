@@ -204,6 +204,8 @@ async def _administered(do: Played, session: Session, thread: Thread) -> None:
         await do(handle, "budget")
         await do(handle, "history")
         await do(handle, "status")
+    await do(session, "set_title", "Mine")
+    await do(session, "set_title", None)
     await do(thread, "erase", 1)
     await do(session, "erase", 1)
     await do(session, "threads", limit=1)

@@ -21,6 +21,7 @@ from turnwright.journal.commands import (
     ClearContext,
     ClientCommand,
     CompactThread,
+    CountUsage,
     CreateSession,
     IfBusy,
     Inject,
@@ -45,7 +46,7 @@ from turnwright.journal.commands import (
 from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import turn_id
-from turnwright.journal.messages import user
+from turnwright.journal.messages import Usage, user
 from turnwright.journal.permissions.change import PermissionChange, RuleKind
 from turnwright.journal.permissions.rules import parse_rule
 from turnwright.journal.state_ops import StateOp
@@ -237,6 +238,9 @@ class People:
         return self.run(
             UpdateState(request_id=self.next_id("update"), expected_seq=read, changes=changes, reason="tidy")
         )
+
+    def count(self, usage: Usage) -> Step:
+        return self.run(CountUsage(request_id=self.next_id("count"), usage=usage))
 
     def compact(self) -> Step:
         return self.run(CompactThread(request_id=self.next_id("compact"), principal="ann", reason="too slow"))

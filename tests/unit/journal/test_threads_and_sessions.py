@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     Rejection,
     ResumeSession,
     ResumeThread,
+    SetTitle,
     Submit,
 )
 from turnwright.journal.decide.thread_rules import INJECTED_MAX, QUEUE_TURNS_MAX
@@ -36,6 +37,7 @@ SESSION_COMMANDS: list[LoggedCommand] = [
     ResumeSession(request_id="r", revision=0),
     CancelSession(request_id="r"),
     CloseSession(request_id="r"),
+    SetTitle(request_id="r", title="A trip"),
 ]
 
 

@@ -7,16 +7,18 @@ from typing import Any
 import pytest
 
 from tests.unit.journal import agent
-from tests.unit.journal.scene import Scene, must, rules
+from tests.unit.journal.scene import USAGE, Scene, must, rules
 from tests.unit.journal.thread_machine import Step, ThreadMachine
 from turnwright.journal import commands as c
 from turnwright.journal.budgets import Budget
 from turnwright.journal.commands import ClientCommand, RunCommand
+from turnwright.journal.entries.session import MadeOf
 from turnwright.journal.messages import user
 from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.state_ops import BeginTask
 
 WHO, WHY = "bea", "audit"
+BROUGHT = (user("hello"),)
 BASES = {ClientCommand, c.TurnCommand}
 BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread, c.TriggerSchedule}
 NEWS = Definition(name="news", agent="bot", input=user("the news"), times=Times(every_s=60))
@@ -107,6 +109,8 @@ ROWS: list[tuple[type[ClientCommand], Callable[[], Scene], Callable[[Scene], Ste
     (c.ChangeState, running, lambda s: s.do(BeginTask(objective="sell"))),
     (c.UpdateState, answered, lambda s: s.update(summary="they met")),
     (c.ClearContext, answered, lambda s: s.clear()),
+    (c.ImportThread, Signed, lambda s: s.run(c.ImportThread(request_id="i", source="o", digest="", messages=BROUGHT))),
+    (c.CountUsage, running, lambda s: s.count(USAGE)),
     (c.CompactThread, answered, lambda s: s.compact()),
     (c.RewindThread, answered, lambda s: s.rewind(3)),
 ]  # fmt: skip
@@ -120,6 +124,8 @@ SESSION: list[tuple[type[ClientCommand], dict[str, Any]]] = [
     (c.ResumeSchedule, {"name": "news"}),
     (c.DeleteSchedule, {"name": "news"}),
     (c.CancelSession, {}),
+    (c.SetTitle, {"title": "A trip"}),
+    (c.DescribeSession, {"made_of": MadeOf(agent="a", thread="main", through_seq=1), "summary": "about"}),
     (c.CloseSession, {}),
 ]
 
