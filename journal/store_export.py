@@ -18,19 +18,18 @@ from turnwright.journal.agent_state import STATE_REDUCER_VERSION
 from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.enlisted import take_in
 from turnwright.journal.entries import EntryErased
-from turnwright.journal.errors import CommandRejected
-from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import rows
+from turnwright.journal.errors import CommandRejected, StoreUnavailable
+from turnwright.journal.ids import SessionKey
 from turnwright.journal.session_file import BLOB, ENTRY, Line, Seal
 from turnwright.journal.store import Journal
 from turnwright.journal.transact import exporting
 from turnwright.journal.transact.exporting import Outline, Outlined
 
-THREADS_TAKEN_MAX = 10_000
+OUTLINES_MAX = 50
 
 
 async def export_session(journal: Journal, key: SessionKey) -> AsyncIterator[bytes]:
-    """The lines of a session's file. What was enlisted for its threads is taken in first.
+    """The lines of a session's file. What waits in the inbox for its threads is taken in first.
 
     Raises:
         CommandRejected: `unknown_session`; `content_erased` or `session_deleted`, when that happens meanwhile.
@@ -71,13 +70,16 @@ class Missing:
 
 
 async def _outline(journal: Journal, key: SessionKey) -> Outline:
-    enlisted = partial(rows, "enlisted_of_session", key.canonical, THREADS_TAKEN_MAX)
-    for (thread,) in await journal.driver.read(enlisted):
-        await take_in(journal.driver, ThreadKey.parse(thread), journal.terms)
-    outline = await journal.driver.read(partial(exporting.find_outline, key))
-    if outline is None:
-        raise CommandRejected("unknown_session", f"there is no session {key.session}")
-    return outline
+    """What to export, at a moment when nothing waits in the inbox: what one thread told another would be lost."""
+    for _ in range(OUTLINES_MAX):
+        outline = await journal.driver.read(partial(exporting.find_outline, key))
+        if outline is None:
+            raise CommandRejected("unknown_session", f"there is no session {key.session}")
+        if not outline.waiting:
+            return outline
+        for thread in outline.waiting:
+            await take_in(journal.driver, thread, journal.terms)
+    raise StoreUnavailable(f"threads of session {key.session} keep telling each other things; pause it, or try again")
 
 
 async def _lines(journal: Journal, key: SessionKey, outline: Outline) -> AsyncIterator[Line]:

@@ -105,7 +105,7 @@ class SessionTranscripts:
                     if isinstance(payload, Erased):
                         erased.add((where, located.entry.seq))
                     elif isinstance(payload, EntryErased):
-                        again = again or (where, payload.erased_seq) not in erased
+                        again = again or (payload.erased_seq > 0 and (where, payload.erased_seq) not in erased)
                 await asyncio.to_thread(files.append, beside, [log_line(located) for located in page])
                 position = page[-1].entry.position
             if not again or last:

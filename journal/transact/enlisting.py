@@ -144,13 +144,13 @@ def find_inbox(after: int, limit: int) -> Script[InboxPage]:
     places: dict[str, int] = {}
     for place, spelled in found:
         places.setdefault(spelled, place)
-    keys = {spelled: _key_of(spelled) for spelled in places}
+    keys = {spelled: key_spelled(spelled) for spelled in places}
     named = {key: places[spelled] for spelled, key in keys.items() if key is not None}
     unnamed = tuple(spelled for spelled, key in keys.items() if key is None)
     return InboxPage(tuple(named), found[-1][0] if len(found) == limit else None, tuple(named.values()), unnamed)
 
 
-def _key_of(spelled: str) -> ThreadKey | None:
+def key_spelled(spelled: str) -> ThreadKey | None:
     """The thread that a row is for; None: it names none, and one such row must not hold up all the others."""
     try:
         key = ThreadKey.parse(spelled).checked()
@@ -245,7 +245,7 @@ def find_enlisted_named(
     """
     whose = tenant_prefix(tenant) if user == ANY_USER else owner_prefix(tenant, None if user == ANONYMOUS else user[1:])
     found = yield from rows("enlisted_named", beginning, f"{beginning}g", whose, limit)
-    return tuple((turn, key) for turn, spelled in found if (key := _key_of(spelled)) is not None)
+    return tuple((turn, key) for turn, spelled in found if (key := key_spelled(spelled)) is not None)
 
 
 def _find(key: ThreadKey, turn_id: str) -> Script[TurnStatus | None]:

@@ -15,8 +15,10 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.interactions import Interaction
 from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.session_file import ENTRY, QUESTION, REQUEST, THREAD, TURN, Line, body_field
+from turnwright.journal.transact.enlisting import key_spelled
 
 THREADS_PAGE_MAX = 500
+THREADS_WAITING_MAX = 500
 REQUESTS_PAGE_MAX = 500
 PAGE_ENTRIES_MAX = 500
 PAGE_BYTES_MAX = 8 * 1024 * 1024
@@ -34,13 +36,14 @@ class Outlined:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A session as it is exported: up to `position`."""
+    """A session as it is exported: up to `position`. `waiting`: threads that something in the inbox is for."""
 
     session_id: int
     position: int
     blobs: int
     requests: int
     threads: tuple[Outlined, ...]
+    waiting: tuple[ThreadKey, ...] = ()
 
     @property
     def numbers(self) -> dict[int, int]:
@@ -65,7 +68,9 @@ def find_outline(key: SessionKey) -> Script[Outline | None]:
     counts = yield from first("count_exported", session_id)
     assert counter is not None
     assert counts is not None
-    return Outline(session_id, counter[0], counts[0], counts[1], tuple(threads))
+    waiting = yield from rows("enlisted_of_session", key.canonical, THREADS_WAITING_MAX)
+    named = tuple(known for (spelled,) in waiting if (known := key_spelled(spelled)) is not None)
+    return Outline(session_id, counter[0], counts[0], counts[1], tuple(threads), named)
 
 
 def _outlined(row: Row, session: Row, number: int) -> Script[Outlined]:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from turnwright.journal.errors import CommandRejected, InvalidInput
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Media, Text, user
 from turnwright.journal.schedules import Definition, Times
+from turnwright.journal.script import first
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
 from turnwright.journal.store_delete import delete_session
@@ -36,6 +38,7 @@ from turnwright.journal.store_import import Imported, Target, import_session
 from turnwright.journal.store_schedules import list_schedules
 from turnwright.journal.store_search import search
 from turnwright.journal.store_verify import rebuild, verify
+from turnwright.journal.transact.enlisting import body_of
 from turnwright.journal.transact.searching import SearchFilter
 from turnwright.journal.transact.thread_script import Terms
 
@@ -210,6 +213,18 @@ async def test_open_turns_go_on_only_when_somebody_says_so(full: Played, target:
         assert (await take(Played(other), path, go_on=True)).paused is False
     finally:
         await other.close()
+
+
+async def test_what_waits_in_the_inbox_comes_along(played: Played, target: Played, tmp_path: Path) -> None:
+    await played.submit("one")
+    for key in (KEY, SIDE):
+        waiting = Submit(request_id="waits", turn_id=turn_id(key, "waits"), input=user("waits"))
+        row = (key.canonical, SESSION.canonical, waiting.turn_id, "waits", body_of(waiting), 1)
+        await played.journal.driver.write(partial(first, "post", *row))
+    assert (await take(target, await written(played, tmp_path / "s.jsonl"))).unfinished == 3
+    for key in (KEY, SIDE):
+        assert await target.journal.turn(key, turn_id(key, "waits")) is not None
+    assert await proven(target.journal) == []
 
 
 async def test_a_remembered_request_is_known_there(played: Played, target: Played, tmp_path: Path) -> None:

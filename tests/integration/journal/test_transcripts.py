@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played
+from tests.integration.journal.forking import fork, rewind, said, texts
 from turnwright.journal.commands import CallSpec, ClearContext, DeleteSession, EraseEntry, FinishTool, StartTool
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, ToolCall
@@ -149,6 +150,24 @@ async def test_what_the_model_sees_no_longer_is_no_longer_there_and_stays_in_the
     await kept.go_on()
     assert kept.seen() == [("side", "user", "two"), ("side", "assistant", "two is done")]
     assert kept.log.read_bytes().startswith(log)
+    whole = kept.files()
+    assert await kept.afresh() == whole
+
+
+async def test_a_rewound_thread_shows_what_it_goes_on_from_and_a_fork_what_it_began_with(
+    played: Played, kept: Kept
+) -> None:
+    await said(played, "one")
+    await said(played, "two")
+    await kept.go_on()
+    log = kept.log.read_bytes()
+    await fork(played, None, "other")
+    await rewind(played, 7)
+    await kept.go_on()
+    assert kept.log.read_bytes().startswith(log)
+    for thread, key in (("main", KEY), ("other", ThreadKey("t", None, "agent", "s", "other"))):
+        seen = [text for shown, _, text in kept.seen() if shown == thread]
+        assert seen == texts(await played.journal.state(key))
     whole = kept.files()
     assert await kept.afresh() == whole
 
