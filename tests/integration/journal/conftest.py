@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -136,3 +136,13 @@ async def _run_sql(journal_url: str, statement: str, *params: object) -> list[tu
         return [tuple(row) for row in await session.fetch(statement, *params)]
     finally:
         await session.close()
+
+
+@pytest.fixture
+async def target(request: pytest.FixtureRequest, journal_url: str) -> AsyncIterator[Played]:
+    """A journal on the other store."""
+    url = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
+    journal = await Journal.open(url, migrate=True, terms=Terms(presence=WORKER))
+    await journal.driver.hold_presence(WORKER, {}, lease_s=600)
+    yield Played(journal)
+    await journal.close()

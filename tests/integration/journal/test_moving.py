@@ -1,21 +1,16 @@
 """An exported session is the same session elsewhere: every hash, every receipt, and nothing that was erased."""
 
-import asyncio
 import hashlib
 import json
-import signal
-import sys
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.integration.journal.asking import asking, budget
-from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played
+from tests.integration.journal.conftest import KEY, SESSION, Played
 from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
+from tests.integration.journal.moving import IMAGE, PLAIN, SIDE, facts, lived_in, plain, proven, take, written
 from turnwright.journal.commands import (
     CreateSchedule,
     CreateSession,
@@ -25,94 +20,28 @@ from turnwright.journal.commands import (
     Submit,
     TriggerSchedule,
 )
-from turnwright.journal.errors import CommandRejected, InvalidInput
+from turnwright.journal.errors import CommandRejected
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
-from turnwright.journal.messages import Media, Text, user
+from turnwright.journal.messages import Text, user
 from turnwright.journal.schedules import Definition, Times
 from turnwright.journal.script import first
 from turnwright.journal.store import Journal
-from turnwright.journal.store_admin import list_sessions
 from turnwright.journal.store_delete import delete_session
-from turnwright.journal.store_export import export_session
-from turnwright.journal.store_import import Imported, Target, import_session
+from turnwright.journal.store_import import Target
 from turnwright.journal.store_schedules import list_schedules
 from turnwright.journal.store_search import search
-from turnwright.journal.store_verify import rebuild, verify
+from turnwright.journal.store_verify import rebuild
 from turnwright.journal.transact.enlisting import body_of
 from turnwright.journal.transact.searching import SearchFilter
-from turnwright.journal.transact.thread_script import Terms
 
-SIDE = ThreadKey("t", None, "agent", "s", "side")
-PLAIN = SessionKey("t", None, "plain")
 ELSEWHERE = Target("other", user="ann", session="copy")
 COPY = SessionKey("other", "ann", "copy")
-IMAGE = b"an image"
-
-
-class Cut(Exception):
-    """Stands for a crash."""
-
-
-@pytest.fixture
-async def target(request: pytest.FixtureRequest, journal_url: str) -> AsyncIterator[Played]:
-    """A journal on the other store."""
-    url = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
-    journal = await Journal.open(url, migrate=True, terms=Terms(presence=WORKER))
-    await journal.driver.hold_presence(WORKER, {}, lease_s=600)
-    yield Played(journal)
-    await journal.close()
 
 
 @pytest.fixture
 async def full(played: Played) -> Played:
-    """A session with all that a session can have: blobs, media, erased content, a budget, a question and a queue."""
-    turn = await played.submit("large " * 60_000)
-    await budget(played, "budget", tokens=1_000_000)
-    epoch = await played.claim(turn)
-    await played.ask(turn, epoch)
-    media = Media(mime="image/png", blob=hashlib.sha256(IMAGE).hexdigest())
-    await played.answer(turn, epoch, Text(text="platypus"), media, blobs={str(media.blob): IMAGE})
-    secret = ThreadKey("t", None, "agent", "s", "secret")
-    turn = await played.submit("a secret that nobody may read", secret)
-    epoch = await played.claim(turn, secret)
-    await played.ask(turn, epoch, secret)
-    await played.answer(turn, epoch, Text(text="done"), key=secret)
-    await played.execute(secret, EraseEntry(request_id="erase", seq=1))
-    await played.execute(SESSION.log, EraseEntry(request_id="erase", seq=1))
-    await asking(played, "two", SIDE)
-    await played.submit("waits behind it", SIDE)
-    return played
-
-
-async def written(played: Played, path: Path, key: SessionKey = SESSION) -> Path:
-    with path.open("wb") as file:
-        async for line in export_session(played.journal, key):
-            file.write(line)
-    return path
-
-
-async def plain(played: Played, path: Path) -> Path:
-    """The file of a session without anything special, none of whose turns is open."""
-    key = ThreadKey("t", None, "agent", "plain")
-    for text in ("one", "two", "three"):
-        turn = await played.submit(text, key)
-        epoch = await played.claim(turn, key)
-        await played.ask(turn, epoch, key)
-        await played.answer(turn, epoch, Text(text=f"{text} is done"), key=key)
-    return await written(played, path, PLAIN)
-
-
-async def take(to: Played, path: Path, target: Target | None = None, *, go_on: bool = False) -> Imported:
-    return await import_session(to.journal, path, target or Target("t"), principal="ann", go_on=go_on)
-
-
-async def proven(journal: Journal) -> list[str]:
-    return [f"{f.check}: {f.where} {f.seq} {f.problem}" async for proof in verify(journal) for f in proof.findings]
-
-
-async def facts(journal: Journal, key: SessionKey) -> list[tuple[str, str, dict[str, Any]]]:
-    found = await journal.timeline(key, 0, 500)
-    return [(x.thread.agent, x.thread.thread, x.entry.as_json()) for x in found]
+    """A session with all that a session can have."""
+    return await lived_in(played)
 
 
 async def test_all_of_it_is_there_under_another_key_and_proven(full: Played, target: Played, tmp_path: Path) -> None:
@@ -250,48 +179,6 @@ async def test_its_schedules_come_paused_with_what_became_of_their_ticks(
     assert await proven(target.journal) == []
 
 
-@pytest.mark.parametrize("where", ["middle", "last", "torn"])
-async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
-    played: Played, target: Played, tmp_path: Path, where: str
-) -> None:
-    path = await plain(played, tmp_path / "s.jsonl")
-    lines = path.read_bytes().splitlines(keepends=True)
-    cut = {"middle": lines[:-4], "last": lines[:-1], "torn": [*lines[:-1], lines[-1][:9]]}[where]
-    path.write_bytes(b"".join(cut))
-    missing = r"3 of \d+ entries, its last line missing" if where == "middle" else "its last line missing"
-    with pytest.raises(InvalidInput, match=missing):
-        await take(target, path)
-    assert (await list_sessions(target.journal, "t")).items == ()
-
-
-def forged(path: Path, change: dict[str, object]) -> None:
-    """Change an entry, and write a last line that fits."""
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    entry = next(line for line in lines if line["kind"] == "entry" and line["type"] == "model.responded")
-    entry |= change
-    raw = [json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[:-1]]
-    lines[-1]["sha256"] = hashlib.sha256(b"".join(raw)).hexdigest()
-    path.write_bytes(b"".join(raw) + json.dumps(lines[-1]).encode() + b"\n")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"body": {"ordinal": 1, "blocks": []}}, {"turn_id": "t-0"}, {"hash": "00" * 32}, {"of": 7}, {"salt": None}],
-)
-async def test_what_was_changed_is_found_and_nothing_of_it_stays(
-    played: Played, target: Played, tmp_path: Path, change: dict[str, object]
-) -> None:
-    path = await plain(played, tmp_path / "s.jsonl")
-    whole = path.read_bytes()
-    forged(path, change)
-    with pytest.raises(InvalidInput, match=r"entry|line \d+"):
-        await take(target, path)
-    assert await target.journal.session(PLAIN) is None
-    path.write_bytes(whole)
-    assert (await take(target, path)).duplicate is False
-    assert await proven(target.journal) == []
-
-
 async def test_a_session_that_was_deleted_is_not_brought_back_under_its_id(played: Played, tmp_path: Path) -> None:
     path = await plain(played, tmp_path / "s.jsonl")
     await delete_session(played.journal, PLAIN, DeleteSession(request_id="delete"))
@@ -309,94 +196,3 @@ async def test_a_session_is_in_a_journal_once(played: Played, tmp_path: Path) ->
     assert refused.value.code == "turn_exists"
     assert await proven(played.journal) == []
     assert await played.journal.session(SessionKey("t", None, "copy")) is None
-
-
-class Cutting:
-    """Ends an import at the n-th commit, before or after it."""
-
-    def __init__(self, nth: int) -> None:
-        self.left = nth
-
-    def __call__(self, point: str) -> None:
-        self.left -= point in ("commit", "committed")
-        if not self.left:
-            raise Cut
-
-
-async def test_wherever_an_import_is_cut_off_nothing_is_seen_and_the_next_one_goes_on(
-    full: Played, target: Played, tmp_path: Path
-) -> None:
-    path = await written(full, tmp_path / "s.jsonl")
-    before, driver, nth, done = await facts(full.journal, SESSION), target.journal.driver, 0, False
-    while not done:
-        nth += 1
-        driver.hook = Cutting(nth)
-        try:
-            await take(target, path)
-            done = True
-        except Cut:
-            driver.hook = None
-            seen = await facts(target.journal, SESSION)
-            listed = (await list_sessions(target.journal, "t")).items
-            thread = await target.journal.thread(KEY)
-            assert (seen[: len(before)] == before) if listed else (seen, thread) == ([], None)
-    driver.hook = None
-    assert nth > 6
-    assert (await facts(target.journal, SESSION))[: len(before)] == before
-    assert await proven(target.journal) == []
-
-
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from turnwright.journal.schedules import Definition, Times
-from turnwright.journal.store import Journal
-from turnwright.journal.store_import import Target, import_session
-
-async def main(url, path):
-    journal = await Journal.open(url)
-    left = 4
-    def kill(point):
-        nonlocal left
-        left -= point == "commit"
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-    journal.driver.hook = kill
-    await import_session(journal, Path(path), Target("t"), principal="ann")
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-async def test_a_killed_import_is_not_seen_and_is_done_again(played: Played, tmp_path: Path) -> None:
-    path = await plain(played, tmp_path / "s.jsonl")
-    url = f"sqlite:///{tmp_path}/killed.db"
-    journal = await Journal.open(url, migrate=True)
-    try:
-        child = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, url, str(path))
-        assert await child.wait() == -signal.SIGKILL
-        assert (await list_sessions(journal, "t")).items == ()
-        assert (await take(Played(journal), path)).duplicate is False
-        assert await facts(journal, PLAIN) != []
-        assert await proven(journal) == []
-    finally:
-        await journal.close()
-
-
-async def test_what_another_file_left_hidden_gives_way(full: Played, target: Played, tmp_path: Path) -> None:
-    path = await written(full, tmp_path / "s.jsonl")
-
-    def cut(point: str) -> None:
-        if point == "import_payload":
-            raise Cut
-
-    target.journal.driver.hook = cut
-    with pytest.raises(Cut):
-        await take(target, path)
-    target.journal.driver.hook = None
-    receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
-    assert receipt.status == "rejected", "the id is taken"
-    await full.submit("more")
-    done = await take(target, await written(full, tmp_path / "later.jsonl"))
-    assert done.unfinished == 3
-    assert await proven(target.journal) == []

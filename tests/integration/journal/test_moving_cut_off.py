@@ -1,0 +1,160 @@
+"""What is cut off, killed or changed on its way is never seen, and is done again."""
+
+import asyncio
+import hashlib
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.journal.conftest import KEY, SESSION, Played
+from tests.integration.journal.moving import PLAIN, facts, lived_in, plain, proven, take, written
+from turnwright.journal.commands import CreateSession
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.store import Journal
+from turnwright.journal.store_admin import list_sessions
+
+
+@pytest.fixture
+async def full(played: Played) -> Played:
+    """A session with all that a session can have."""
+    return await lived_in(played)
+
+
+class Cut(Exception):
+    """Stands for a crash."""
+
+
+@pytest.mark.parametrize("where", ["middle", "last", "torn"])
+async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
+    played: Played, target: Played, tmp_path: Path, where: str
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    cut = {"middle": lines[:-4], "last": lines[:-1], "torn": [*lines[:-1], lines[-1][:9]]}[where]
+    path.write_bytes(b"".join(cut))
+    missing = r"3 of \d+ entries, its last line missing" if where == "middle" else "its last line missing"
+    with pytest.raises(InvalidInput, match=missing):
+        await take(target, path)
+    assert (await list_sessions(target.journal, "t")).items == ()
+
+
+def forged(path: Path, change: dict[str, object]) -> None:
+    """Change an entry, and write a last line that fits."""
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    entry = next(line for line in lines if line["kind"] == "entry" and line["type"] == "model.responded")
+    entry |= change
+    raw = [json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[:-1]]
+    lines[-1]["sha256"] = hashlib.sha256(b"".join(raw)).hexdigest()
+    path.write_bytes(b"".join(raw) + json.dumps(lines[-1]).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"body": {"ordinal": 1, "blocks": []}}, {"turn_id": "t-0"}, {"hash": "00" * 32}, {"of": 7}, {"salt": None}],
+)
+async def test_what_was_changed_is_found_and_nothing_of_it_stays(
+    played: Played, target: Played, tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    whole = path.read_bytes()
+    forged(path, change)
+    with pytest.raises(InvalidInput, match=r"entry|line \d+"):
+        await take(target, path)
+    assert await target.journal.session(PLAIN) is None
+    path.write_bytes(whole)
+    assert (await take(target, path)).duplicate is False
+    assert await proven(target.journal) == []
+
+
+class Cutting:
+    """Ends an import at the n-th commit, before or after it."""
+
+    def __init__(self, nth: int) -> None:
+        self.left = nth
+
+    def __call__(self, point: str) -> None:
+        self.left -= point in ("commit", "committed")
+        if not self.left:
+            raise Cut
+
+
+async def test_wherever_an_import_is_cut_off_nothing_is_seen_and_the_next_one_goes_on(
+    full: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    before, driver, nth, done = await facts(full.journal, SESSION), target.journal.driver, 0, False
+    while not done:
+        nth += 1
+        driver.hook = Cutting(nth)
+        try:
+            await take(target, path)
+            done = True
+        except Cut:
+            driver.hook = None
+            seen = await facts(target.journal, SESSION)
+            listed = (await list_sessions(target.journal, "t")).items
+            thread = await target.journal.thread(KEY)
+            assert (seen[: len(before)] == before) if listed else (seen, thread) == ([], None)
+    driver.hook = None
+    assert nth > 6
+    assert (await facts(target.journal, SESSION))[: len(before)] == before
+    assert await proven(target.journal) == []
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from turnwright.journal.schedules import Definition, Times
+from turnwright.journal.store import Journal
+from turnwright.journal.store_import import Target, import_session
+
+async def main(url, path):
+    journal = await Journal.open(url)
+    left = 4
+    def kill(point):
+        nonlocal left
+        left -= point == "commit"
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+    journal.driver.hook = kill
+    await import_session(journal, Path(path), Target("t"), principal="ann")
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_a_killed_import_is_not_seen_and_is_done_again(played: Played, tmp_path: Path) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    url = f"sqlite:///{tmp_path}/killed.db"
+    journal = await Journal.open(url, migrate=True)
+    try:
+        child = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, url, str(path))
+        assert await child.wait() == -signal.SIGKILL
+        assert (await list_sessions(journal, "t")).items == ()
+        assert (await take(Played(journal), path)).duplicate is False
+        assert await facts(journal, PLAIN) != []
+        assert await proven(journal) == []
+    finally:
+        await journal.close()
+
+
+async def test_what_another_file_left_hidden_gives_way(full: Played, target: Played, tmp_path: Path) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+
+    def cut(point: str) -> None:
+        if point == "import_payload":
+            raise Cut
+
+    target.journal.driver.hook = cut
+    with pytest.raises(Cut):
+        await take(target, path)
+    target.journal.driver.hook = None
+    receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
+    assert receipt.status == "rejected", "the id is taken"
+    await full.submit("more")
+    done = await take(target, await written(full, tmp_path / "later.jsonl"))
+    assert done.unfinished == 3
+    assert await proven(target.journal) == []
