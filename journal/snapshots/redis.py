@@ -53,10 +53,14 @@ class RedisSnapshots:
                 retry=Retry(NoBackoff(), 0),
                 socket_timeout=ANSWER_S_MAX,
             )
-            self._redis.connection_pool.make_connection()  # connects to nothing, and refuses options that are none
+            self._check_options()
         except (ValueError, TypeError) as error:
             raise InvalidInput(f"the URL of the snapshots names no Redis: {error}") from error
         self._put = self._redis.register_script(files(__package__).joinpath("redis.lua").read_text(encoding="utf-8"))
+
+    def _check_options(self) -> None:
+        """Make a connection, which connects to nothing yet: it refuses options that are none."""
+        self._redis.connection_pool.make_connection()
 
     async def start(self) -> None:
         """See that it is there."""
