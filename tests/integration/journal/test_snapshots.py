@@ -1,6 +1,7 @@
 """States are brought to where snapshots are kept: all of them, never older ones, whatever is away or dies meanwhile."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -109,7 +110,9 @@ async def test_the_state_is_there_after_each_turn_and_a_rebuild_gives_the_same_b
     assert again.payload == found.payload
 
 
-async def test_a_thread_is_brought_when_its_turn_ends_and_not_at_each_step(played: Played, driver: Driver) -> None:
+async def test_a_thread_is_brought_when_its_turn_ends_or_has_a_checkpoint_and_not_at_each_step(
+    played: Played, driver: Driver
+) -> None:
     target = MemorySnapshots.name
     projection = Projection(played.journal, MemorySnapshots())
 
@@ -119,11 +122,14 @@ async def test_a_thread_is_brought_when_its_turn_ends_and_not_at_each_step(playe
             assert await projection.project(thread)
         return [thread.turn_id for thread in page.threads]
 
-    first = await played.submit("first")
+    first = await played.submit("first " * 60_000)
     second = await played.submit("second")
     epoch = await played.claim(first)
     assert await due() == [first]
     await played.ask(first, epoch)
+    assert await due() == []
+    assert await played.journal.checkpoint(KEY, await played.journal.state(KEY))
+    assert await due() == [first]
     assert await due() == []
     await played.answer(first, epoch, Text(text="done"))
     await played.claim(second)
@@ -228,6 +234,39 @@ async def test_whoever_was_frozen_with_an_old_state_does_not_replace_what_others
     found = await store.load(SnapshotKey(KEY))
     assert found is not None
     assert (found.version, found.state) == (1, await played.journal.state(KEY))
+
+
+@on_one_store
+async def test_whichever_statement_fails_the_next_try_ends_the_same(
+    played: Played, driver: Driver, tmp_path: Path
+) -> None:
+    await turn(played)
+    failed, n = True, 0
+    while failed:
+        n, left, failed = n + 1, n + 1, False
+        store = FileSnapshots(tmp_path / str(n))
+
+        def fail(_: str) -> None:
+            nonlocal left, failed
+            left -= 1
+            if left == 0:
+                failed = True
+                raise StoreUnavailable("failed")
+
+        projection = Projection(played.journal, store)
+        find = partial(snapshotting.find_due_snapshots, store.name, 0, 10)
+        [due] = (await driver.read(find)).threads
+        driver.hook = fail
+        with contextlib.suppress(StoreUnavailable):
+            await projection.project(due)
+        driver.hook = None
+        for thread in (await driver.read(find)).threads:
+            assert await projection.project(thread)
+        assert [proof.finding async for proof in projection.verify()] == ["same"]
+        found = await store.load(SnapshotKey(KEY))
+        assert found is not None
+        assert found.version == 1
+    assert n > len(("begin", "find", "insert", "read", "move", "commit"))
 
 
 async def test_what_was_erased_is_not_in_the_snapshot_either_also_while_a_turn_runs(
