@@ -134,7 +134,7 @@ function callOf(block, line) {
   return h(
     "div",
     { class: "call" },
-    h("header", {}, h("code", {}, block.name), chip(state), about.edited && h("span", { class: "faint" }, "with arguments of a person")),
+    h("header", {}, h("code", {}, block.name), line && chip(state), about.edited && h("span", { class: "faint" }, "with arguments of a person")),
     fieldsOf(about.arguments ?? block.arguments ?? {}),
     about.output?.length > 0 && h("div", { class: "result" }, ...blocksOf(about.output)),
     block.malformed && textOf(block.malformed, "code"),

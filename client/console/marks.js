@@ -30,7 +30,7 @@ const MARKS = {
   "input.injected": (p) => ({ tone: "plain", text: `Material added${by(p)}` }),
   "input.applied": () => null,
   "input.discarded": (p) => ({ tone: "plain", text: `Input discarded: ${p.why}` }),
-  "thread.imported": (p) => ({ tone: "plain", text: `Brought from ${p.source}${by(p)}: ${p.messages} messages`, more: p.notes?.length ? `${p.notes.length} notes` : "" }),
+  "thread.imported": (p) => ({ tone: "plain", text: `Brought from ${p.source}${by(p)}: ${p.messages} messages`, more: p.notes?.map((/** @type {any} */ note) => note.text).join("; ") }),
   "thread.opened": (p) => ({ tone: "plain", text: `Opened for ${p.agent?.name ?? "an agent"}`, more: p.agent?.model }),
   "thread.paused": (p) => ({ tone: "held", text: p.source === "on_failure" ? "Thread on hold after a failure" : `Thread paused${by(p)}` }),
   "thread.resumed": (p) => ({ tone: "live", text: `Thread resumed${by(p)}` }),

@@ -302,3 +302,28 @@ async def test_markup_in_whatever_was_said_is_shown_as_text(stage: Stage) -> Non
 def query_of(turn: Turn) -> str:
     key = turn.key
     return urlencode({"user": key.user or "", "session": key.session, "agent": key.agent, "thread": key.thread})
+
+
+async def test_a_conversation_from_elsewhere_is_seen_with_its_pictures_and_what_was_repaired(stage: Stage) -> None:
+    picture = {"type": "image_url", "image_url": f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"}
+    call = {"id": "a", "function": {"name": "ledger", "arguments": '{"n": 1}'}}
+    session = stage.client.session("ann", "elsewhere")
+    await session.create()
+    thread = session.thread(AGENT)
+    await thread.import_conversation(
+        "openai",
+        [
+            {"role": "user", "content": [{"type": "text", "text": EVIL}, picture]},
+            {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        ],
+    )
+    turn = await thread.submit("And now?")
+    page = await stage.page(address_of(turn))
+    conversation = page.get_by_label("Conversation", exact=True)
+    await expect(conversation).to_contain_text(EVIL)
+    await expect(conversation.get_by_role("img")).to_have_js_property("naturalWidth", 2)
+    for words in ("I look.", "ledger", "had no result when the conversation was brought", "And now?"):
+        await expect(conversation).to_contain_text(words)
+    await expect(conversation).not_to_contain_text("queued")
+    await expect(page.get_by_label("Timeline", exact=True)).to_contain_text("Brought from openai")
+    await photograph(page, "elsewhere")
