@@ -136,7 +136,7 @@ def paired(messages: Iterable[Sourced], reading: Reading) -> list[Sourced]:
 
 def _begun(said: list[Sourced], reading: Reading) -> list[Sourced]:
     """With somebody else's word before the first of the agent: some providers refuse a conversation without one."""
-    first = next((n for n, one in enumerate(said) if one.message.role != "system"), None)
+    first = next((n for n, one in enumerate(said) if one.message.role != "system" and one.message.blocks), None)
     if first is None or said[first].message.role == "user":
         return said
     reading.note(said[first].place, "the conversation begins with its agent: a line in front of it says so")

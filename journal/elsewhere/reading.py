@@ -88,7 +88,7 @@ class Reading:
     def base64(self, place: Place, mime: str) -> Media | Text:
         """A file in base64. Raises `InvalidInput`."""
         try:
-            body = base64.b64decode(place.text(), validate=True)
+            body = base64.b64decode("".join(place.text().split()), validate=True)  # some break its lines
         except (binascii.Error, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise

@@ -25,7 +25,9 @@ from turnwright.journal.elsewhere.reading import Reading
 _READ: Final = frozenset(
     {"context", "summary", "permission_context", "tool_context", "tasks_context", "plan_mode_context", OURS}
 )
-_SEEN: Final = frozenset({"session_id", "user_id", "reply_id", "cur_iter", "reply_context", "shutdown_interrupted"})
+_SEEN: Final = frozenset(
+    {"session_id", "thread_id", "user_id", "reply_id", "cur_iter", "reply_context", "shutdown_interrupted"}
+)
 
 
 def read(place: Place, reading: Reading, *, trusted: bool = False) -> Conversation:

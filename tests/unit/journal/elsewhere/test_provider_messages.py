@@ -19,7 +19,7 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Media, Text, Thinking, ToolCall, ToolResult
 from turnwright.journal.view import paired
 
-PIXEL = f"data:image/png;base64,{PICTURE_TEXT}"
+PIXEL = f"data:image/png;base64,{PICTURE_TEXT[:4]}\n{PICTURE_TEXT[4:]}"
 
 
 def openai(*messages: dict[str, Any]) -> Conversation:
@@ -218,4 +218,5 @@ def test_any_document_is_read_whole_or_refused_and_what_is_read_has_its_pairs(fo
     check_pairs(paired(found.messages))
     calls = [call.id for message in found.messages for call in message.calls]
     assert sorted(calls) == sorted(result.id for message in found.messages for result in message.results)
-    assert next((message.role for message in found.messages if message.role != "system"), "user") == "user"
+    said = [message.role for message in found.messages if message.role != "system" and message.blocks]
+    assert said[:1] in ([], ["user"])
