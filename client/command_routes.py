@@ -77,6 +77,7 @@ ROUTES: tuple[CommandRoute, ...] = (
     CommandRoute("thread", "compact", cmd.CompactThread),
     CommandRoute("thread", "fork", cmd.ForkThread),
     CommandRoute("thread", "rewind", cmd.RewindThread),
+    CommandRoute("thread", "make-whole", cmd.MakeWhole),
     CommandRoute("thread", "erase", cmd.EraseEntry),
     CommandRoute("turn", "steer", cmd.Steer),
     CommandRoute("turn", "pause", cmd.PauseTurn),

@@ -161,16 +161,19 @@ class Session(Hooked, Exporting, Scheduled):
         command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)
         return await self._access.command(self.key.log, command, check=how.get("check", True))
 
-    async def delete(self, **how: Unpack[How]) -> Deleted:
+    async def delete(self, *, make_forks_whole: bool = False, **how: Unpack[How]) -> Deleted:
         """Erase the session with everything in it, for good; that it was there, who deleted it and why stays.
 
         Gives the receipt and, for each store, how much of what was erased. Call it again if it was interrupted.
+        `make_forks_whole`: forks in other sessions keep first what they begin with.
 
         Raises:
-            CommandRejected: `busy` (cancel the session first), `unknown_session`, `session_deleted`.
+            CommandRejected: `busy` (cancel the session first), `needed_by_forks`, `unknown_session`, `session_deleted`.
         """
         request_id, principal, reason = self._access.said(how)
-        command = DeleteSession(request_id=request_id, principal=principal, reason=reason)
+        command = DeleteSession(
+            request_id=request_id, principal=principal, reason=reason, make_forks_whole=make_forks_whole
+        )
         deleted = await self._access.backend.delete(self.key, command)
         checked(deleted.receipt, check=how.get("check", True), key=self.key)
         return deleted

@@ -20,6 +20,7 @@ from turnwright.journal.commands import (
     ForkThread,
     IfBusy,
     Inject,
+    MakeWhole,
     PauseThread,
     Receipt,
     ResumeThread,
@@ -120,8 +121,10 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
         )
         return await self._command(command, how)
 
-    async def fork(self, at: int | None = None, *, thread: str | None = None, **how: Unpack[How]) -> Thread:
-        """Begin another thread of the session with what the agent knew at the entry `at` (None: the last).
+    async def fork(
+        self, at: int | None = None, *, thread: str | None = None, session: str | None = None, **how: Unpack[How]
+    ) -> Thread:
+        """Begin another thread with what the agent knew at the entry `at` (None: the last).
 
         Nothing is copied, and this thread goes on untouched. What runs or waits in it does not go on in the fork, which
         has used nothing yet and has no budget of its own.
@@ -129,16 +132,30 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
         Args:
             at: the number of an entry, as `history` tells it.
             thread: the name of the new thread; None: one that follows from the request id.
+            session: the session of the same user that it is in; None: this one. A session that forks elsewhere need is
+                not deleted, unless they are made whole.
             **how: see `How`.
 
         Raises:
             CommandRejected: `unknown_thread`, `unknown_entry`, `not_opened` (there was no agent yet), `thread_exists`,
-                `too_many_forks`, `session_closed`.
+                `too_many_forks`, `unknown_session`, `session_closed`.
         """
         request_id, principal, reason = self._access.said(how)
-        command = ForkThread(request_id=request_id, principal=principal, reason=reason, at_seq=at, thread=thread)
+        command = ForkThread(
+            request_id=request_id, principal=principal, reason=reason, at_seq=at, thread=thread, session=session
+        )
         receipt = await self._command(command, how)
-        return Thread(self._access, replace(self.key, thread=thread or fork_name(self.key, request_id)), receipt)
+        name = thread or fork_name(self.key, request_id)
+        return Thread(self._access, replace(self.key, thread=name, session=session or self.key.session), receipt)
+
+    async def make_whole(self, **how: Unpack[How]) -> Receipt:
+        """Keep with this fork what it begins with, and the files of it, so that its origin is needed no more.
+
+        Raises:
+            CommandRejected: `not_a_fork`, `whole_already`.
+        """
+        request_id, principal, reason = self._access.said(how)
+        return await self._command(MakeWhole(request_id=request_id, principal=principal, reason=reason), how)
 
     async def rewind(self, to: int, *, expected_seq: int | None = None, **how: Unpack[How]) -> Receipt:
         """Go on as it was at the entry `to`; what came since stays in the history, and what was used counts on.

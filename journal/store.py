@@ -24,6 +24,7 @@ from turnwright.journal.commands import (
     DeleteSession,
     EraseEntry,
     ForkThread,
+    MakeWhole,
     Receipt,
     RunCommand,
     SessionCommand,
@@ -55,6 +56,7 @@ from turnwright.journal.transact.dispatch import Dispatch, dispatch_thread
 from turnwright.journal.transact.enlisting import EnlistedFirst, after_enlisted
 from turnwright.journal.transact.erasing import erase_command
 from turnwright.journal.transact.forking import fork_command
+from turnwright.journal.transact.making_whole import make_whole_command
 from turnwright.journal.transact.reading import (
     PAGE_ENTRIES_MAX,
     Located,
@@ -320,6 +322,8 @@ def _script_of(
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
     if isinstance(command, ForkThread):
         return fork_command(key, command)
+    if isinstance(command, MakeWhole):
+        return make_whole_command(key, command)
     return thread_command(key, command, terms, base)
 
 

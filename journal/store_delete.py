@@ -10,17 +10,27 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
-from turnwright.journal.commands import DeleteSession, Receipt
+from turnwright.journal.canonical import digest_of
+from turnwright.journal.commands import DeleteSession, MakeWhole, Receipt
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import first
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.deleting import Tombstone, erase_some, find_tombstone, open_tombstones
+from turnwright.journal.transact.deleting import (
+    NEEDED,
+    Tombstone,
+    erase_some,
+    find_tombstone,
+    forks_elsewhere,
+    open_tombstones,
+)
 from turnwright.journal.transact.snapshotting import COUNTED_AS, TOPIC, count_snapshots
 from turnwright.journal.transcripts import TRANSCRIPTS
 
 SESSIONS_FINISHED_MAX = 100
 THREADS_ENDED_MAX = 100
+FORKS_AT_ONCE_MAX = 100
+WHOLE_TRIES = 3
 JOURNAL = "journal"
 SNAPSHOTS = "snapshots"
 SNAPSHOTS_WAIT_S = 2.0
@@ -42,11 +52,18 @@ class Deleted:
 async def delete_session(journal: Journal, key: SessionKey, command: DeleteSession) -> Deleted:
     """Delete a session: refused as `busy` while a turn of it is active or queued. Those that are cancelled end now.
 
+    Refused as `needed_by_forks` while forks in other sessions need its entries, unless they are to be made whole first.
+
     Raises:
         StoreUnavailable: try again, with the same or another request id; it goes on where it stopped.
     """
     receipt = await journal.execute(key, command)
     if receipt.code == "busy" and await _end_cancelled(journal, key):
+        receipt = await journal.execute(key, command)
+    for n in range(WHOLE_TRIES):
+        if receipt.code != NEEDED or not command.make_forks_whole:
+            break
+        await _make_forks_whole(journal, key, command, n)
         receipt = await journal.execute(key, command)
     if receipt.status == "rejected":
         return Deleted(receipt)
@@ -62,6 +79,17 @@ async def delete_session(journal: Journal, key: SessionKey, command: DeleteSessi
     if files := counts.pop(TRANSCRIPTS, 0):
         outside[TRANSCRIPTS] = {"files": files}
     return Deleted(receipt, {JOURNAL: counts, **outside})
+
+
+async def _make_forks_whole(journal: Journal, key: SessionKey, command: DeleteSession, attempt: int) -> None:
+    """Have each fork elsewhere keep what it begins with; one that another request makes whole is left to it."""
+    request_id = f"whole-{digest_of([key.canonical, command.request_id, attempt])[:32]}"
+    while forks := await journal.driver.read(partial(forks_elsewhere, key, FORKS_AT_ONCE_MAX)):
+        for fork in forks:
+            one = MakeWhole(request_id=request_id, principal=command.principal, reason=command.reason)
+            receipt = await journal.execute(fork, one)
+            if receipt.status == "rejected" and receipt.code != "whole_already":
+                return
 
 
 async def _wait_for_snapshots(journal: Journal, session_id: int) -> int:

@@ -19,6 +19,9 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store_delete import Deleted
 
 Seq = Annotated[int, typer.Argument(metavar="SEQ", min=1, help="The entry's number in the session's log.")]
+MakeForksWhole = Annotated[
+    bool, typer.Option("--make-forks-whole", help="Let forks in other sessions keep first what they begin with.")
+]
 
 
 class SessionAdminCommands:
@@ -87,6 +90,7 @@ class SessionAdminCommands:
         *,
         user: User = None,
         yes: Forever = False,
+        make_forks_whole: MakeForksWhole = False,
         reason: Reason = None,
         request_id: RequestId = None,
         as_json: Json = False,
@@ -101,7 +105,9 @@ class SessionAdminCommands:
                     f"session {session} has {counted(seen.threads, 'thread')} and {seen.last_position} entries; "
                     "nothing was deleted, and nothing would bring it back: say --yes"
                 )
-            _show_deleted(session, await found.delete(**how(reason, request_id)), screen)
+            _show_deleted(
+                session, await found.delete(make_forks_whole=make_forks_whole, **how(reason, request_id)), screen
+            )
 
         self._runner.run(run, as_json=as_json)
 

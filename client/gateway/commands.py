@@ -53,6 +53,7 @@ NEEDED_ROLE: Mapping[type[ClientCommand], Role] = {
     # Both bring back what the agent might do then, which only an operator may loosen.
     cmd.ForkThread: "operator",
     cmd.RewindThread: "operator",
+    cmd.MakeWhole: "operator",
     cmd.EraseEntry: "admin",
     cmd.DeleteSession: "admin",
 }
@@ -115,14 +116,19 @@ _ENDPOINTS: Mapping[Of, Callable[[CommandRoute], Endpoint]] = {
 
 
 async def _delete(
-    caller: WhoAsks, desk: AtDesk, key: AskedSession, request_id: RequestId = None, reason: str | None = None
+    caller: WhoAsks,
+    desk: AtDesk,
+    key: AskedSession,
+    request_id: RequestId = None,
+    reason: str | None = None,
+    make_forks_whole: bool = False,  # noqa: FBT001, FBT002 - FastAPI gives it by name
 ) -> Deleted:
     caller.needs("admin")
     access = desk.access(caller)
     given, principal, why = access.said(
         {"reason": reason} if request_id is None else {"request_id": request_id, "reason": reason}
     )
-    command = DeleteSession(request_id=given, principal=principal, reason=why)
+    command = DeleteSession(request_id=given, principal=principal, reason=why, make_forks_whole=make_forks_whole)
     deleted = await access.backend.delete(key, command)
     checked(deleted.receipt, check=True, key=key)
     return deleted

@@ -89,6 +89,7 @@ class Remote:
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase a session with everything in it."""
         params = dict(_owner(key)) | ({} if command.reason is None else {"reason": command.reason})
+        params |= {"make_forks_whole": True} if command.make_forks_whole else {}
         answer = await self._http.ask("DELETE", path_of(SESSION, key), params, None, command.request_id)
         if answer.is_success:
             return loaded(Deleted, answer.content)

@@ -55,6 +55,7 @@ from turnwright.journal.commands.thread import EraseEntry as EraseEntry
 from turnwright.journal.commands.thread import ForkThread as ForkThread
 from turnwright.journal.commands.thread import ImportThread as ImportThread
 from turnwright.journal.commands.thread import Inject as Inject
+from turnwright.journal.commands.thread import MakeWhole as MakeWhole
 from turnwright.journal.commands.thread import PauseThread as PauseThread
 from turnwright.journal.commands.thread import ResumeThread as ResumeThread
 from turnwright.journal.commands.thread import RewindThread as RewindThread

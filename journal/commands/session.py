@@ -68,7 +68,12 @@ class DescribeSession(ClientCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSession(ClientCommand):
-    """Erase the session with everything in it; only who did it and why stays."""
+    """Erase the session with everything in it; only who did it and why stays.
+
+    `make_forks_whole`: forks in other sessions that need its entries keep first what they begin with.
+    """
+
+    make_forks_whole: bool = False
 
 
 SessionOwn: TypeAlias = CreateSession | PauseSession | ResumeSession | CancelSession | CloseSession | SetSessionBudget

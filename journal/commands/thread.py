@@ -110,11 +110,18 @@ class CompactThread(ClientCommand):
 class ForkThread(ClientCommand):
     """Begin another thread with what this one's agent knew at an entry (None: the last); it copies nothing.
 
-    `thread` is the name of the new one; None: one that follows from the request id.
+    `thread` is the name of the new one (None: one that follows from the request id), `session` the session of the same
+    user that it is in (None: the same).
     """
 
     at_seq: int | None = None
     thread: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeWhole(ClientCommand):
+    """Keep with a fork what it begins with, so that the session of its origin can be deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ def fork(base: AgentState, base_hash: bytes, command: ForkThread) -> ThreadForke
         return _no_agent(base.as_of_seq)
     return ThreadForked(
         origin=base.thread_id,
+        session=None if command.session in (None, base.session_id) else base.session_id,
         at_seq=base.as_of_seq,
         origin_hash=base_hash.hex(),
         agent=base.agent,

@@ -58,6 +58,7 @@ from turnwright.journal.entries.thread import MessageImported as MessageImported
 from turnwright.journal.entries.thread import ThreadClosed as ThreadClosed
 from turnwright.journal.entries.thread import ThreadForked as ThreadForked
 from turnwright.journal.entries.thread import ThreadImported as ThreadImported
+from turnwright.journal.entries.thread import ThreadMadeWhole as ThreadMadeWhole
 from turnwright.journal.entries.thread import ThreadOpened as ThreadOpened
 from turnwright.journal.entries.thread import ThreadPaused as ThreadPaused
 from turnwright.journal.entries.thread import ThreadResumed as ThreadResumed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from turnwright.journal.agent_state import UsageState
+from turnwright.journal.agent_state import AgentState, UsageState
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.entries.base import ByPrincipal, Payload
 from turnwright.journal.entries.session import CloseMode
@@ -52,6 +52,13 @@ class ThreadForked(ByPrincipal):
     def origin_of(self, fork: ThreadKey) -> ThreadKey:
         """The key of the thread that this one was forked from: nothing of it is said that a session's move changes."""
         return replace(fork, thread=self.origin, session=self.session or fork.session)
+
+
+class ThreadMadeWhole(ByPrincipal):
+    """What a fork begins with, so that its origin is needed no more: the `state` that its first entry names."""
+
+    TYPE: ClassVar[str] = "thread.made_whole"
+    state: AgentState
 
 
 class ThreadRewound(ByPrincipal):

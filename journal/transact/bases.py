@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION, AgentState, begun_from, empty_state
 from turnwright.journal.codec import problem
-from turnwright.journal.entries import Entry, EntryErased, Erased, ThreadForked, ThreadRewound
+from turnwright.journal.entries import Entry, EntryErased, Erased, ThreadForked, ThreadMadeWhole, ThreadRewound
 from turnwright.journal.errors import JournalError, StoreCorrupt
 from turnwright.journal.evolve_state import evolve_state, fold_state, is_base
 from turnwright.journal.ids import ThreadKey
@@ -24,6 +24,7 @@ from turnwright.journal.ways import way_to_rebuild
 LOAD_ENTRIES_MAX = 500
 LOAD_HOPS_MAX = 8
 FIRST_SEQ = 1
+GONE = 0  # no thread has this id
 
 
 class Loaded(NamedTuple):
@@ -78,6 +79,9 @@ def load_at(key: ThreadKey, place: Place, until: int) -> Script[Loaded]:
         if base is None or (kept is not None and kept.as_of_seq >= base[0]):
             break
         hops.append(_Hop(key, place, base[0], until))
+        if base[6] is not None:
+            kept, until = (yield from _held(key, place, base[6])), base[1]
+            break
         key, place, until = _origin(hops[-1], base)
     state = empty_state(key) if kept is None else kept
     entries = until - state.as_of_seq
@@ -119,9 +123,10 @@ def walk_based(key: ThreadKey, thread_id: int, kept_seqs: frozenset[int] = froze
         return walk
     origins: dict[int, AgentState] = {}
     for seq, payload in walk.bases.items():
-        state = (yield from _origin_state(key, payload)) if isinstance(payload, ThreadForked) else None
-        if state is not None:
-            origins[seq] = state
+        if isinstance(payload, ThreadForked):
+            held = None if walk.made_whole is None else walk.made_whole[1]
+            state = held or (yield from _origin_state(key, payload))
+            origins |= {} if state is None else {seq: state}
     rewound = {payload.to_seq for payload in walk.bases.values() if isinstance(payload, ThreadRewound)}
     return (yield from walk_thread(key, thread_id, kept_seqs | rewound, origins))
 
@@ -150,13 +155,18 @@ def place_of(origin: ThreadKey) -> Script[Place | None]:
 
 
 def replace_bases(walk: Walk, thread_id: int) -> Script[None]:
-    """Keep beside a thread where its state begins elsewhere; of an origin that is gone nothing can be said."""
+    """Keep beside a thread where its state begins elsewhere."""
     yield from first("delete_bases", thread_id)
     for seq, payload in walk.bases.items():
         key = payload.origin_of(walk.key) if isinstance(payload, ThreadForked) else walk.key
         origin = yield from place_of(key)
-        if origin is not None:
-            yield from first("insert_base", thread_id, seq, origin.id, begins_at(payload))
+        held = walk.made_whole[0] if walk.made_whole is not None and isinstance(payload, ThreadForked) else None
+        at_seq = begins_at(payload)
+        there = None if origin is None else (yield from hash_at(origin, at_seq))
+        if held is not None and (there is None or there.hex() != getattr(payload, "origin_hash", "")):
+            origin = None  # one of its name, in a journal that this one was moved to
+        origin_id = GONE if origin is None else origin.id
+        yield from first("insert_base", thread_id, seq, origin_id, at_seq, held)
 
 
 def hash_at(place: Place, seq: int) -> Script[bytes | None]:
@@ -171,7 +181,7 @@ def note_rewinds(row: ThreadRow, entries: Iterable[Entry]) -> Script[None]:
         if not isinstance(entry.payload, ThreadRewound):
             continue
         to_seq = entry.payload.to_seq
-        yield from first("insert_base", row.id, entry.seq, row.id, to_seq)
+        yield from first("insert_base", row.id, entry.seq, row.id, to_seq, None)
         loaded = yield from load_at(row.key, Place(row.id, to_seq, row.total_bytes), to_seq)
         if loaded.is_far:
             yield from keep_checkpoint(row, evolve_state(loaded.state, entry))
@@ -208,9 +218,17 @@ def _origin_state(fork: ThreadKey, payload: ThreadForked) -> Script[AgentState |
         return None
 
 
+def _held(key: ThreadKey, place: Place, seq: int) -> Script[AgentState]:
+    """What a fork that was made whole begins with."""
+    [entry] = yield from read_page(key, place, seq - 1, seq)
+    if not isinstance(entry.payload, ThreadMadeWhole):
+        raise StoreCorrupt("it should hold what the thread begins with, and does not", key.canonical, seq)
+    return entry.payload.state
+
+
 def _origin(hop: _Hop, base: Row) -> tuple[ThreadKey, Place, int]:
     """Where the state is that the hop begins with."""
-    _, at_seq, canonical, thread_id, _, total_bytes = base
+    _, at_seq, canonical, thread_id, _, total_bytes, _ = base
     if canonical is None:
         raise StoreCorrupt("the thread it was forked from is gone", hop.key.canonical, hop.seq)
     return ThreadKey.parse(canonical), Place(thread_id, at_seq, total_bytes), at_seq

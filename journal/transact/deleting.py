@@ -22,6 +22,8 @@ from turnwright.journal.transact.rows import clock, dump, topic
 from turnwright.journal.transact.schedules import TOPIC as SCHEDULES
 
 ROWS_ERASED_MAX = 1_000
+FORKS_NAMED_MAX = 5
+NEEDED = "needed_by_forks"
 BLOBS_ERASED_MAX = 50
 TOPIC = "tombstones"
 IN_A_THREAD = {
@@ -60,9 +62,9 @@ def bury_session(key: SessionKey, command: DeleteSession) -> Script[Receipt]:
     known = None if log is None else (yield from remembered(log[0], command))
     if known is not None:
         return known
-    busy = yield from _busy(session[0])
-    if busy is not None:
-        return rejected(command, busy)
+    refused = (yield from _busy(session[0])) or (yield from _needed(session[0]))
+    if refused is not None:
+        return rejected(command, refused)
     now_us = yield from clock()
     yield from first("bury_session", session[0], dump(SessionControl()), REDUCER_VERSION, now_us)
     yield from first(
@@ -131,6 +133,26 @@ def _busy(session_id: int) -> Script[Rejection | None]:
     what = f"{counted(turns, 'turn')} of {counted(threads, 'thread')} of the session"
     verb = "is" if turns == 1 else "are"
     return Rejection("busy", f"{what} {verb} active or queued; cancel the session and wait, then delete it")
+
+
+def forks_elsewhere(key: SessionKey, limit: int) -> Script[list[ThreadKey]]:
+    """Forks in other sessions that need entries of this one."""
+    session = yield from first("find_session", key.canonical)
+    found = [] if session is None else (yield from rows("forks_elsewhere", session[0], limit))
+    return [ThreadKey.parse(row[0]) for row in found]
+
+
+def _needed(session_id: int) -> Script[Rejection | None]:
+    found = yield from rows("forks_elsewhere", session_id, FORKS_NAMED_MAX + 1)
+    if not found:
+        return None
+    named = ", ".join(
+        f"{key.agent}/{key.thread} of session {key.session}" for key in map(ThreadKey.parse, (row[0] for row in found))
+    )
+    more = " and others" if len(found) > FORKS_NAMED_MAX else ""
+    return Rejection(
+        NEEDED, f"forks begin with entries of it: {named}{more}; delete it with `make_forks_whole`, or them first"
+    )
 
 
 def erase_in_thread(canonical: str, thread_id: int) -> Script[dict[str, int]]:

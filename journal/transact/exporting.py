@@ -57,6 +57,12 @@ def find_outline(key: SessionKey) -> Script[Outline | None]:
     if session is None or session[3] is not None:
         return None
     session_id, threads, after = int(session[0]), list[Outlined](), 0
+    needy = yield from first("forks_from_elsewhere", session_id)
+    if needy is not None:
+        of = ThreadKey.parse(needy[0])
+        raise CommandRejected(
+            "not_whole", f"thread {of.agent}/{of.thread} begins with entries of another session; make it whole first"
+        )
     while True:
         page = yield from rows("exported_threads", session_id, after, THREADS_PAGE_MAX)
         for row in page:

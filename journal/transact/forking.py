@@ -17,7 +17,7 @@ from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.decide.forking import fork
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import Draft, ThreadForked
-from turnwright.journal.errors import StoreCorrupt
+from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey, fork_name
 from turnwright.journal.script import Script, first
@@ -26,7 +26,7 @@ from turnwright.journal.transact.bases import Loaded, hash_at, keep_checkpoint, 
 from turnwright.journal.transact.commands import Done, Undo
 from turnwright.journal.transact.locking import Locked, lock_in_session
 from turnwright.journal.transact.requests import rejected, remember, remembered
-from turnwright.journal.transact.rows import Place, ThreadRow, create_thread, find_place
+from turnwright.journal.transact.rows import Place, ThreadRow, create_thread, find_place, find_session
 
 FORKS_MAX = 1_000
 
@@ -49,7 +49,7 @@ def fork_command(key: ThreadKey, command: ForkThread) -> Script[Done]:
     target = target_of(key, command)
     yield from _check(locked, target, command)
     loaded, payload = yield from _begin(locked.row, command)
-    made = yield from _make(target, locked)
+    made = yield from _make(target, locked, command)
     receipt = yield from _write(made, payload, command, locked)
     yield from remember(locked.row.id, command, receipt)
     if loaded.is_far:
@@ -59,12 +59,11 @@ def fork_command(key: ThreadKey, command: ForkThread) -> Script[Done]:
 
 def target_of(key: ThreadKey, command: ForkThread) -> ThreadKey:
     """The thread that the command makes."""
-    return replace(key, thread=command.thread or fork_name(key, command.request_id)).checked()
+    name = command.thread or fork_name(key, command.request_id)
+    return replace(key, thread=name, session=command.session or key.session).checked()
 
 
 def _check(locked: Locked, target: ThreadKey, command: ForkThread) -> Script[None]:
-    if locked.session.control.closed:
-        raise _undo(command, "session_closed", "the session is closed")
     if (yield from find_place(target)) is not None:
         raise _undo(command, "thread_exists", f"there is a thread {target.thread!r} of {target.agent!r} already")
     [forks] = (yield from first("count_forks", locked.row.id)) or (0,)
@@ -86,11 +85,18 @@ def _begin(row: ThreadRow, command: ForkThread) -> Script[tuple[Loaded, ThreadFo
     return loaded, payload
 
 
-def _make(target: ThreadKey, origin: Locked) -> Script[Locked]:
-    yield from create_thread(target, origin.session.id, origin.now_us)
+def _make(target: ThreadKey, origin: Locked, command: ForkThread) -> Script[Locked]:
+    session = yield from find_session(target.session_key)
+    if session is None or session.deleted:
+        raise Undo(rejected(command, UNKNOWN_SESSION))
+    yield from create_thread(target, session.id, origin.now_us)
     made = yield from lock_in_session(target)
     if made is None or made.row.seq:
-        raise StoreCorrupt("a thread came to be while it was being forked", target.canonical)
+        raise StoreUnavailable(f"thread {target.canonical} came to be while it was being forked; try again")
+    if made.session.deleted:
+        raise Undo(rejected(command, UNKNOWN_SESSION))
+    if made.session.control.closed:
+        raise _undo(command, "session_closed", "the session is closed")
     return made
 
 
@@ -98,7 +104,7 @@ def _write(made: Locked, payload: ThreadForked, command: ForkThread, origin: Loc
     drafts = [Draft(entry_ids.command(command.request_id, 0), payload)]
     control = fold_drafts(made.row.control, drafts, made.now_us)
     [entry] = yield from append_drafts(made.row, drafts, control, made.now_us, runnable=False)
-    yield from first("insert_base", made.row.id, entry.seq, origin.row.id, payload.at_seq)
+    yield from first("insert_base", made.row.id, entry.seq, origin.row.id, payload.at_seq, None)
     receipt = Receipt(command.request_id, "accepted", seq=entry.seq, thread=made.row.key.thread)
     yield from remember(made.row.id, command, receipt)
     return receipt

@@ -10,14 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turnwright.journal.advance import fold_drafts
+from turnwright.journal.codec import body_digest
 from turnwright.journal.commands import EraseEntry
 from turnwright.journal.entries import Draft, EntryErased
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.appending import append_drafts
+from turnwright.journal.transact.bases import FIRST_SEQ
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.rows import ThreadRow, clock, find_place
+
+
+def _let_go(row: ThreadRow) -> Script[int | None]:
+    """Erase what a fork that was made whole keeps of its origin, which is there still; the entry it stood in."""
+    base = yield from first("find_base", row.id, FIRST_SEQ)
+    held: int | None = None if base is None else base[6]
+    found = None if held is None else (yield from first("find_payload", row.id, held))
+    if held is None or found is None:
+        return None
+    _, _, salt, body, sha, blob = found
+    stored = blob if body is None else body
+    yield from first("erase_payload", row.id, held, body_digest(bytes(salt), bytes(stored)))
+    if sha is not None:
+        yield from first("delete_unused_blob", row.session_id, sha)
+    yield from first("move_whole", row.id, None)
+    return held
 
 
 def forks_holding(thread_id: int, seq: int) -> Script[dict[ThreadKey, int]]:
@@ -55,8 +73,15 @@ def tell_forks(forks: Iterable[tuple[ThreadRow, int]], command: EraseEntry) -> S
     """Say in the log of each fork what was erased, and delete what was kept of its state."""
     now_us = yield from clock()
     for row, number in forks:
-        payload = EntryErased(erased_seq=number, principal=command.principal, reason=command.reason)
-        drafts = [Draft(f"origin:{number}/erased", payload)]
+        held = yield from _let_go(row)
+        erased = [number] if held is None else [number, held]
+        drafts = [
+            Draft(
+                f"origin:{number}/erased/{n}",
+                EntryErased(erased_seq=seq, principal=command.principal, reason=command.reason),
+            )
+            for n, seq in enumerate(erased)
+        ]
         control = fold_drafts(row.control, drafts, now_us)
         yield from append_drafts(row, drafts, control, now_us, runnable=row.runnable)
         for statement in ("delete_checkpoints", "forget_snapshots"):

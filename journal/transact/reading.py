@@ -127,9 +127,13 @@ def read_blobs(key: SessionKey, wanted: Collection[str]) -> Script[dict[str, byt
 
 
 def find_blob(key: SessionKey, sha256: str) -> Script[bytes | None]:
-    """The bytes of one of a session's media; None: it has none of that SHA-256."""
+    """The bytes of one of a session's media, or of one that a fork in it was told before; None: there are none."""
     session_id = yield from find_session_id(key)
-    row = None if session_id is None else (yield from first("find_blob", session_id, sha256))
+    if session_id is None:
+        return None
+    row = yield from first("find_blob", session_id, sha256)
+    if row is None:
+        row = yield from first("find_inherited_blob", session_id, sha256)
     return None if row is None else bytes(row[0])
 
 

@@ -231,16 +231,21 @@ def _check_deadline(walk: Walk, thread_id: int) -> Script[None]:
 
 
 def _check_bases(walk: Walk, thread_id: int) -> Script[None]:
-    """Where its state begins elsewhere, that is kept, and the entry there is the one that was meant."""
-    stored = {seq: (key, at_seq) for seq, key, at_seq in (yield from rows("base_rows", thread_id))}
+    """Where its state begins elsewhere, that is kept, and the entry there is the one that was meant.
+
+    One that was made whole needs no origin any more, and may have none.
+    """
+    stored = {seq: tuple(row) for seq, *row in (yield from rows("base_rows", thread_id))}
     for seq, payload in walk.bases.items():
+        forked = isinstance(payload, ThreadForked)
         origin = payload.origin_of(walk.key) if isinstance(payload, ThreadForked) else walk.key
         meant = payload.origin_hash if isinstance(payload, ThreadForked) else payload.to_hash
         place, at_seq = (yield from place_of(origin)), begins_at(payload)
         found = None if place is None else (yield from hash_at(place, at_seq))
-        if found is None or found.hex() != meant:
+        held = walk.made_whole[0] if forked and walk.made_whole is not None else None
+        if held is None and (found is None or found.hex() != meant):
             walk.found(seq, "base", f"entry {at_seq} of thread {origin.thread}, where it begins, is another one")
-        if stored.pop(seq, None) != (origin.canonical, at_seq):
+        if stored.pop(seq, None) not in ((origin.canonical, at_seq, held), *(((None, at_seq, held),) if held else ())):
             walk.found(
                 seq, "base", "where its state begins is not kept beside it; `turnwright journal rebuild` does it"
             )

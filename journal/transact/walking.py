@@ -16,7 +16,16 @@ from turnwright.journal import entry_ids
 from turnwright.journal.agent_state import AgentState, begun_from, empty_state
 from turnwright.journal.codec import GENESIS, Link, body_digest, chain_hash, decode
 from turnwright.journal.control import SessionControl, ThreadControl
-from turnwright.journal.entries import Entry, EntryErased, Erased, Payload, ScheduleTicked, ThreadForked, ThreadRewound
+from turnwright.journal.entries import (
+    Entry,
+    EntryErased,
+    Erased,
+    Payload,
+    ScheduleTicked,
+    ThreadForked,
+    ThreadMadeWhole,
+    ThreadRewound,
+)
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
@@ -84,6 +93,7 @@ class Walk:
     """How far a walk has come. `whole`: every entry could be folded, so what it adds up to is proven.
 
     `bases`: the entries whose state begins elsewhere. `based`: what they begin with was known, so `state` is right.
+    `made_whole`: the entry that holds what its first entry begins with, and that state.
     """
 
     key: ThreadKey
@@ -101,6 +111,7 @@ class Walk:
     states: dict[int, AgentState] = field(default_factory=dict)
     bases: dict[int, ThreadForked | ThreadRewound] = field(default_factory=dict)
     based: bool = True
+    made_whole: tuple[int, AgentState] | None = None
     turns: dict[str, TurnStatus] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)
     ticks: deque[Entry] = field(default_factory=lambda: deque(maxlen=TICKS_MAX))
@@ -227,6 +238,8 @@ def _fold(walk: Walk, row: _Raw, payload: Payload) -> None:
         return
     if entry.seq in walk.kept_seqs:
         walk.states[entry.seq] = walk.state
+    if isinstance(payload, ThreadMadeWhole):
+        walk.made_whole = (entry.seq, payload.state)
     if isinstance(payload, EntryErased):
         walk.erasures.update({payload.erased_seq} if payload.erased_seq > 0 else ())
     if isinstance(payload, ScheduleTicked):

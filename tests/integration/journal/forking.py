@@ -25,11 +25,17 @@ async def head(journal: Journal, key: ThreadKey = KEY) -> int:
     return row.seq
 
 
-async def fork(played: Played, at: int | None = None, name: str | None = None, key: ThreadKey = KEY) -> ThreadKey:
+async def fork(
+    played: Played,
+    at: int | None = None,
+    name: str | None = None,
+    key: ThreadKey = KEY,
+    session: str | None = None,
+) -> ThreadKey:
     request = f"fork-{key.thread}-{at}-{name}"
-    receipt = await played.execute(key, ForkThread(request_id=request, at_seq=at, thread=name))
+    receipt = await played.execute(key, ForkThread(request_id=request, at_seq=at, thread=name, session=session))
     assert receipt.thread == (name or fork_name(key, request))
-    return replace(key, thread=receipt.thread)
+    return replace(key, thread=receipt.thread, session=session or key.session)
 
 
 async def rewind(played: Played, to: int, key: ThreadKey = KEY) -> Receipt:

@@ -82,6 +82,7 @@ async def promises_to_people(client: Client, session: Session, thread: Thread, t
     assert_type(await thread.compact(), Receipt)
     assert_type(await thread.fork(3, thread="other"), Thread)
     assert_type(await thread.rewind(3, expected_seq=9), Receipt)
+    assert_type(await thread.make_whole(), Receipt)
     assert_type(await thread.begin_task("x", ["y"]), Receipt)
     assert_type(await thread.erase(3), Receipt)
     assert_type(await session.delete(), Deleted)

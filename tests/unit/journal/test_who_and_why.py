@@ -20,7 +20,7 @@ from turnwright.journal.state_ops import BeginTask
 WHO, WHY = "bea", "audit"
 BROUGHT = (user("hello"),)
 BASES = {ClientCommand, c.TurnCommand}
-BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread, c.TriggerSchedule}
+BY_STORES = {c.EraseEntry, c.DeleteSession, c.ForkThread, c.MakeWhole, c.TriggerSchedule}
 NEWS = Definition(name="news", agent="bot", input=user("the news"), times=Times(every_s=60))
 """What is not decided over entries alone: their records are the stores' tests' to prove."""
 
