@@ -7,7 +7,7 @@ import {
 } from "./commands.js";
 import { button, fill, h } from "./dom.js";
 import { telling } from "./news.js";
-import { addressOf, addressOfSession } from "./router.js";
+import { addressOf, addressOfSession, addressOfThread } from "./router.js";
 import { ticking } from "./times.js";
 
 /** @type {Record<string, string>} */
@@ -62,7 +62,7 @@ export class ThreadHead {
     const { active, queued, failed } = seen.control;
     const held = Object.entries(seen.held_by ?? {});
     const turnHeld = active && active.status.pause !== "none";
-    const signature = JSON.stringify([active?.status, !active?.busy_since_us, active?.interactions, queued, failed?.turn_id, held, seen.session.pause, seen.control.pause, seen.unreadable]);
+    const signature = JSON.stringify([active?.status, !active?.busy_since_us, active?.interactions, queued, failed?.turn_id, held, seen.session.pause, seen.control.pause, seen.unreadable, seen.begins, seen.forks]);
     if (this.element.dataset.signature === signature) return;
     this.element.dataset.signature = signature;
     const isHeld = turnHeld || held.length > 0;
@@ -75,6 +75,8 @@ export class ThreadHead {
       active?.interactions.length > 0 && button(`${active.interactions.length} asked`, this.onasked, { class: "quiet small" }),
       ...held.map(([level, act]) => heldText(level, act)),
       turnHeld && !held.length && h("span", { class: "held-by" }, active.busy_since_us ? "Its turn pauses when what runs has ended" : "Its turn is paused"),
+      seen.begins && beginning(this.key, seen.begins),
+      seen.forks > 0 && h("span", { class: "fact" }, seen.forks === 1 ? "1 fork" : `${seen.forks} forks`),
       seen.unreadable && h("span", { class: "wrong" }, seen.unreadable),
     );
     fill(
@@ -146,6 +148,14 @@ export class ThreadHead {
 function standing(active, isHeld) {
   if (active && (!isHeld || active.status.phase === "cancelling")) return active.status.phase;
   return active?.busy_since_us ? "pausing" : "paused";
+}
+
+/** Where a thread was forked from or rewound to. @type {(key: import("./router.js").ThreadKey, begins: any) => HTMLElement} */
+function beginning(key, { thread, at_seq }) {
+  const isOwn = thread.session === key.session && thread.agent === key.agent && thread.thread === key.thread;
+  if (isOwn) return h("span", { class: "fact" }, `rewound to entry ${at_seq}`);
+  const origin = { ...key, session: thread.session, thread: thread.thread };
+  return h("a", { class: "fact", href: addressOfThread(origin, { seq: at_seq }) }, `forked from ${thread.thread}, entry ${at_seq}`);
 }
 
 /** Who paused what, when and why. @type {(level: string, act: any) => HTMLElement} */
