@@ -11,9 +11,9 @@ from turnwright.journal.entries import ModelFailed, ModelLate
 from turnwright.journal.entries.operation import FailureClass
 from turnwright.journal.messages import Text
 
-TRIED_AGAIN: list[FailureClass] = ["transient", "timeout", "cut", "rate_limited", "context_length"]
+TRIED_AGAIN: list[FailureClass] = ["transient", "timeout", "cut", "rate_limited", "context_length", "tools_away"]
 HOPELESS: list[FailureClass] = ["invalid", "auth", "refused"]
-ATTEMPTS = {"transient": 5, "timeout": 5, "cut": 5, "rate_limited": 20, "context_length": 2}
+ATTEMPTS = {"transient": 5, "timeout": 5, "cut": 5, "rate_limited": 20, "context_length": 2, "tools_away": 20}
 
 
 def fail_until_the_end(scene: Scene, failure: FailureClass) -> int:
