@@ -18,6 +18,7 @@ from types import EllipsisType
 from typing import TypeVar
 
 from turnwright.journal import session_file
+from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected, InvalidInput
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import rows
@@ -92,6 +93,19 @@ async def import_session(
         return await importer.run(principal, reason, go_on=go_on)
     finally:
         await lead.release()
+
+
+async def discard_abandoned(driver: Driver, pieces: int) -> int:
+    """Erase what imports left that were cut off a day ago, up to so many pieces; returns how many were erased."""
+    done = 0
+    for session_id in await driver.read(partial(importing.abandoned_imports, pieces)):
+        finished = False
+        while done < pieces and not finished:
+            finished = await driver.write(partial(importing.discard_some, session_id))
+            done += 1
+    if done:
+        await driver.scrub()
+    return done
 
 
 def _read(path: Path, target: Target) -> _File:

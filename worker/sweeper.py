@@ -17,6 +17,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.lead import Lead
 from turnwright.journal.stalls import CLOCK_SET_BACK_US
 from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.store_import import discard_abandoned
 from turnwright.journal.store_search import index_pieces
 from turnwright.journal.transact.deltas import prune_deltas
 from turnwright.journal.transact.sweeping import (
@@ -113,7 +114,7 @@ class Sweeper(Looper):
             await self._keep_up()
 
     async def _keep_up(self) -> None:
-        """Erase what a deletion that was cut off has left, and words nobody waits for; index what cannot be found yet.
+        """Erase what a deletion or an import left that was cut off, and words nobody waits for; index what is not found yet.
 
         Much of it is done in many rounds.
         """
@@ -121,10 +122,13 @@ class Sweeper(Looper):
         erased = await finish_deletions(self._driver, PIECES_ERASED_MAX)
         if erased:
             log.info("deletions_finished", pieces=erased)
+        discarded = await discard_abandoned(self._driver, PIECES_ERASED_MAX)
+        if discarded:
+            log.info("imports_discarded", pieces=discarded)
         indexed, self._indexed_after = await index_pieces(self._driver, self._indexed_after, PIECES_INDEXED_MAX)
         if indexed:
             log.info("texts_indexed", pieces=indexed)
-        more = erased >= PIECES_ERASED_MAX or indexed >= PIECES_INDEXED_MAX
+        more = max(erased, discarded) >= PIECES_ERASED_MAX or indexed >= PIECES_INDEXED_MAX
         self._next_upkeep_s = 0.0 if more else time.monotonic() + UPKEEP_INTERVAL_S
 
     async def _see_deaths(self) -> None:

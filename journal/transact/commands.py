@@ -35,7 +35,7 @@ from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.locking import Locked, lock_in_session, lock_thread
 from turnwright.journal.transact.reading import read_thread
-from turnwright.journal.transact.requests import rejected, remember, remembered
+from turnwright.journal.transact.requests import gone, rejected, remember, remembered
 from turnwright.journal.transact.rows import (
     SessionRow,
     ThreadRow,
@@ -218,7 +218,7 @@ def _locked_log(key: SessionKey, command: LoggedCommand) -> Script[tuple[ThreadR
         row = yield from _create_session(key)
     session = yield from lock_session(key)
     if session is None or session.deleted:
-        raise Undo(rejected(command, Rejection("session_deleted", "the session was deleted")))
+        raise Undo(rejected(command, (yield from gone(row.session_id))))
     return row, session
 
 

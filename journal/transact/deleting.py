@@ -17,7 +17,7 @@ from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.edge import storable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, first, rows
-from turnwright.journal.transact.requests import rejected, remembered
+from turnwright.journal.transact.requests import gone, rejected, remembered
 from turnwright.journal.transact.rows import clock, dump, topic
 from turnwright.journal.transact.schedules import TOPIC as SCHEDULES
 
@@ -121,7 +121,7 @@ def _again(session_id: int, command: DeleteSession) -> Script[Receipt]:
     row = yield from first("lock_tombstone", session_id)
     tombstone = None if row is None else _tombstone(row)
     if tombstone is None or (tombstone.erased_us is not None and tombstone.request_id != command.request_id):
-        return rejected(command, Rejection("session_deleted", "the session was deleted"))
+        return rejected(command, (yield from gone(session_id)))
     return Receipt(command.request_id, "accepted", duplicate=True)
 
 

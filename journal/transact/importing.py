@@ -15,13 +15,14 @@ from typing import Literal
 from turnwright.journal.codec import GENESIS
 from turnwright.journal.commands import PauseSession
 from turnwright.journal.control import REDUCER_VERSION, SessionControl, ThreadControl
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Draft, SessionImported
 from turnwright.journal.errors import CommandRejected, StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.interactions import Interaction
-from turnwright.journal.script import Row, Script, Touch, batch, first
+from turnwright.journal.script import Row, Script, Touch, batch, first, rows
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.bases import replace_bases, walk_based
@@ -53,6 +54,7 @@ from turnwright.journal.transact.verifying import prove_thread
 from turnwright.journal.transact.walking import Walk
 from turnwright.journal.turn_status import TurnStatus
 
+ABANDONED_S = 86_400
 PAUSED_BECAUSE = "imported with turns that have not ended; resume the session to go on with them"
 
 
@@ -126,9 +128,12 @@ def begin_import(key: SessionKey, digest: str) -> Script[Begun]:
     found = yield from first("find_import", session[0])
     if found is None:
         return Begun(session[0], "deleted")
+    if found[0] != digest:
+        return Begun(session[0], "other")
+    yield from first("renew_import", session[0], (yield from clock()))
     counter = yield from first("positions_of_session", session[0])
     assert counter is not None
-    return Begun(session[0], "begun" if found[0] == digest else "other", counter[0] or 0)
+    return Begun(session[0], "begun", counter[0] or 0)
 
 
 def difference(threads: Sequence[Declared]) -> Script[str | None]:
@@ -269,6 +274,13 @@ def _say_so(key: SessionKey, log: Row, origin: Origin) -> Script[SessionControl]
     after = evolve_session(session.control, entry)
     yield from write_session(session.id, after, entry.at_us)
     return after
+
+
+def abandoned_imports(limit: int) -> Script[list[int]]:
+    """Sessions whose import was cut off, and that nobody went on with for so long that nobody will."""
+    now_us = yield from clock()
+    found = yield from rows("abandoned_imports", now_us - ABANDONED_S * SECOND_US, limit)
+    return [row[0] for row in found]
 
 
 def discard_some(session_id: int) -> Script[bool]:

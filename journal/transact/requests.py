@@ -42,6 +42,14 @@ def remember(log_id: int, command: ClientCommand, receipt: Receipt) -> Script[No
     yield from first("insert_request", log_id, command.request_id, _kind(command), content_digest(command), body)
 
 
+def gone(session_id: int) -> Script[Rejection]:
+    """Why nothing happens any more to a session that is hidden; or not yet."""
+    if (yield from first("find_import", session_id)) is None:
+        return Rejection("session_deleted", "the session was deleted")
+    reason = "a session is being imported under this id; wait for it, or import its file again if that was cut off"
+    return Rejection("session_importing", reason)
+
+
 def rejected(command: ClientCommand, rejection: Rejection, revision: int = 0) -> Receipt:
     """The receipt of a command that may not happen."""
     return Receipt(

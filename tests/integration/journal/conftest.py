@@ -139,10 +139,22 @@ async def _run_sql(journal_url: str, statement: str, *params: object) -> list[tu
 
 
 @pytest.fixture
-async def target(request: pytest.FixtureRequest, journal_url: str) -> AsyncIterator[Played]:
+def target_url(request: pytest.FixtureRequest, journal_url: str) -> str:
+    """The URL of a journal on the other store."""
+    url: str = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
+    return url
+
+
+@pytest.fixture
+def sql_there(target_url: str) -> Sql:
+    """Run a statement on the target."""
+    return partial(_run_sql, target_url)
+
+
+@pytest.fixture
+async def target(target_url: str) -> AsyncIterator[Played]:
     """A journal on the other store."""
-    url = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
-    journal = await Journal.open(url, migrate=True, terms=Terms(presence=WORKER))
+    journal = await Journal.open(target_url, migrate=True, terms=Terms(presence=WORKER))
     await journal.driver.hold_presence(WORKER, {}, lease_s=600)
     yield Played(journal)
     await journal.close()

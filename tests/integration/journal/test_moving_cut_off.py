@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from tests.integration.journal.moving import PLAIN, facts, lived_in, plain, proven, take, written
 from turnwright.journal.commands import CreateSession
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
+from turnwright.journal.store_import import discard_abandoned
 
 
 @pytest.fixture
@@ -153,8 +154,25 @@ async def test_what_another_file_left_hidden_gives_way(full: Played, target: Pla
         await take(target, path)
     target.journal.driver.hook = None
     receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
-    assert receipt.status == "rejected", "the id is taken"
+    assert (receipt.status, receipt.code) == ("rejected", "session_importing")
     await full.submit("more")
     done = await take(target, await written(full, tmp_path / "later.jsonl"))
     assert done.unfinished == 3
     assert await proven(target.journal) == []
+
+
+async def test_what_was_cut_off_and_is_never_gone_on_with_is_erased(
+    full: Played, target: Played, tmp_path: Path, sql_there: Sql
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    target.journal.driver.hook = Cutting(9)
+    with pytest.raises(Cut):
+        await take(target, path)
+    target.journal.driver.hook = None
+    assert await discard_abandoned(target.journal.driver, 100) == 0, "it is fresh"
+    await sql_there("UPDATE imports SET begun_us = 1")
+    assert await discard_abandoned(target.journal.driver, 100) > 0
+    for table in ("imports", "sessions", "threads", "entries", "payloads", "blobs", "requests", "counters"):
+        assert await sql_there(f"SELECT count(*) FROM {table}") == [(0,)], table
+    receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
+    assert receipt.status == "accepted"
