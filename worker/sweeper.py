@@ -114,7 +114,7 @@ class Sweeper(Looper):
             await self._keep_up()
 
     async def _keep_up(self) -> None:
-        """Erase what a deletion or an import left that was cut off, and words nobody waits for; index what is not found yet.
+        """Erase what a deletion or an import left behind, and words nobody waits for; index what is not found yet.
 
         Much of it is done in many rounds.
         """
