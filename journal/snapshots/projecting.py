@@ -125,15 +125,13 @@ class Projection:
         Raises:
             InvalidInput: there is no such session.
         """
-        known = set[SnapshotKey]()
         async for key in threads_of(self._journal, session):
-            known.add(SnapshotKey(key))
             proof = await self._prove(SnapshotKey(key))
             if proof is not None:
                 yield proof
         if session is None:
             async for found in self._store.every_key():
-                if found not in known and await self._journal.thread(found.thread) is None:
+                if await self._journal.thread(found.thread) is None:
                     yield Proof(found, "stray", "the journal has no such thread")
 
     async def _delete_strays(self) -> None:
