@@ -101,16 +101,22 @@ class Schedules(Looper):
         if time.monotonic() >= self._identify_at_s:
             await self._see_temporal()
         due = await self._driver.read(partial(find_due, now_us, PAGE_MAX))
-        for one in due:
-            try:
-                await self._tell_one(one, now_us)
-            except RPCError as error:
-                if error.status in AWAY:
-                    raise TemporalUnreachable(str(error)) from None
-                await self._refused(one, now_us, error.message)
-            except (ValueError, TypeError) as error:
-                await self._refused(one, now_us, str(error))
+        away = [error for error in await asyncio.gather(*(self._try_one(one, now_us) for one in due)) if error]
+        if away:
+            raise away[0]
         return len(due) == PAGE_MAX
+
+    async def _try_one(self, due: DueSchedule, now_us: int) -> TemporalUnreachable | None:
+        """One that Temporal does not take keeps no other waiting; an error if it is away."""
+        try:
+            await self._tell_one(due, now_us)
+        except RPCError as error:
+            if error.status in AWAY:
+                return TemporalUnreachable(str(error))
+            await self._refused(due, now_us, error.message)
+        except (ValueError, TypeError) as error:
+            await self._refused(due, now_us, str(error))
+        return None
 
     async def _see_temporal(self) -> None:
         waker = self._scheduler.waker

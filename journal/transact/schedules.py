@@ -197,7 +197,25 @@ def note_refused(due: DueSchedule, error: str, look_us: int) -> Script[None]:
 def forget_schedule(due: DueSchedule) -> Script[None]:
     """Temporal has nothing any more of a schedule that has ended."""
     yield from first("forget_schedule", due.session_id, due.generation)
+    yield from first("forget_ticks", due.session_id, due.generation)
     yield Touch(frozenset({TOLD}))
+
+
+def are_as_folded(session_id: int, control: SessionControl) -> Script[bool]:
+    """Whether the rows of a session's schedules are what its log adds up to."""
+    found = yield from rows("schedule_rows", session_id)
+    proven = sorted(_columns(session_id, control, name)[1:] for name in control.schedules)
+    return [tuple(row) for row in found] == proven
+
+
+def wrong_ticks(thread_id: int, entries: Iterable[Entry]) -> Script[list[int]]:
+    """The numbers of the rows of ticks that are not as the thread's newest `entries` of ticks say."""
+    proven = {
+        entry.seq: _told_of(entry, entry.payload) for entry in entries if isinstance(entry.payload, ScheduleTicked)
+    }
+    found = yield from rows("tick_rows", thread_id)
+    oldest = min(proven, default=0)
+    return [row[0] for row in found if row[0] >= oldest and proven.get(row[0]) != tuple(row[1:])]
 
 
 def _columns(session_id: int, control: SessionControl, name: str) -> Row:
@@ -207,9 +225,14 @@ def _columns(session_id: int, control: SessionControl, name: str) -> Row:
 
 
 def _tick_columns(row: ThreadRow, entry: Entry, payload: ScheduleTicked) -> Row:
+    generation, *rest = _told_of(entry, payload)
+    return row.id, entry.seq, row.session_id, generation, *rest
+
+
+def _told_of(entry: Entry, payload: ScheduleTicked) -> Row:
     return (
-        row.id, entry.seq, row.session_id, payload.generation, payload.due_us, entry.at_us, entry.turn_id or "",
-        payload.code or "", payload.reason or "", int(payload.by_hand),
+        payload.generation, payload.due_us, entry.at_us, entry.turn_id or "", payload.code or "", payload.reason or "",
+        int(payload.by_hand),
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.bases import hash_at, place_of, walk_based
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us
 from turnwright.journal.transact.rows import dump
+from turnwright.journal.transact.schedules import are_as_folded, wrong_ticks
 from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.walking import Finding, Walk, begins_at, walk_thread
 from turnwright.journal.turn_status import TurnStatus
@@ -90,6 +91,8 @@ def prove_thread(thread_id: int, row: Row, session: Row | None) -> Script[Proof]
         if head.reducer_version == REDUCER_VERSION:  # an older one is rebuilt, with its questions, before it is used
             yield from _check_questions(walk, thread_id, head)
             yield from _check_spent(walk, thread_id, session)
+            for seq in (yield from wrong_ticks(thread_id, walk.ticks)):
+                walk.found(seq, "schedule", "the row of a schedule's tick is not what the entry says")
         yield from _check_deadline(walk, thread_id)
         _check_checkpoints(walk, checkpoints)
     yield from _check_bases(walk, thread_id)
@@ -117,6 +120,8 @@ def verify_session(session_id: int) -> Script[Proof | None]:
         walk = yield from walk_thread(key.log, log[0])
         if walk.whole and version == REDUCER_VERSION:
             findings += _check_session(where, walk, bytes(control), (paused, cancelled_seq))
+            if not (yield from are_as_folded(session_id, walk.session)):
+                findings.append(Finding(where, None, "schedule", "the rows of its schedules are not what its log says"))
     findings += yield from _check_positions(where, session_id)
     return Proof(where, "session", findings=tuple(findings))
 

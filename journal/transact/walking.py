@@ -47,6 +47,7 @@ DIGEST_BYTES = 32
 Check = Literal[
     "sequence", "chain", "body", "blob", "erasure", "head", "control", "turns", "checkpoint", "request", "deadline",
     "session", "position", "stray", "question", "spent", "search", "base",
+    "schedule",
 ]  # fmt: skip
 
 

@@ -172,11 +172,16 @@ async def test_what_was_lost_of_them_is_written_anew_from_the_entries(played: Pl
     await played.execute(SESSION, PauseSchedule(request_id="pause", name="other"))
     await take(played.journal, schedule)
     before = await store_schedules.list_schedules(played.journal, SESSION)
+    await sql("UPDATE schedules SET state = 'active'")
+    await sql("UPDATE ticks SET turn_id = 't-other'")
+    found = [(finding.check, finding.seq) async for proof in verify(played.journal) for finding in proof.findings]
+    assert found == [("schedule", 2), ("schedule", None)]
     await sql("DELETE FROM schedules")
     await sql("DELETE FROM ticks")
     assert [rebuilt.kept async for rebuilt in rebuild(played.journal)] == [""] * 3
     assert await store_schedules.list_schedules(played.journal, SESSION) == before
     assert len(await due(driver)) == 2
+    assert await proven(played.journal)
 
 
 async def test_what_can_be_no_schedule_is_refused_before_anything_is_committed(played: Played) -> None:
