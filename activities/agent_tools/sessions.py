@@ -20,6 +20,7 @@ from turnwright.journal.search.texts import said_in
 if TYPE_CHECKING:
     from turnwright.activities.runtime.own_sessions import OwnSessions
     from turnwright.journal.entries import Entry
+    from turnwright.journal.transact.overview import SessionSeen
     from turnwright.journal.transact.searching import SearchHit
 
 LISTED_MAX: Final = 20
@@ -41,11 +42,7 @@ async def session_list(ctx: ToolContext, after: str | None = None) -> str:
         page = await _own(ctx).page(after, LISTED_MAX)
     except InvalidInput as error:
         raise ToolError(str(error)) from None
-    lines = [
-        f"{seen.key.session}: {seen.control.title or 'no title'}, last on {_day(seen.last_at_us)}"
-        for seen in page.items
-        if not seen.unreadable
-    ]
+    lines = [_line(seen) for seen in page.items if not seen.unreadable]
     more = [] if page.next is None else [f"There are more: after={page.next!r}."]
     return "\n".join([*lines, *more]) or "There are no sessions."
 
@@ -92,6 +89,11 @@ def _own(ctx: ToolContext) -> OwnSessions:
     if ctx.sessions is None:
         raise ToolError("There are no sessions here.")
     return ctx.sessions
+
+
+def _line(seen: SessionSeen) -> str:
+    said = f"{seen.key.session}: {seen.control.title or 'no title'}, last on {_day(seen.last_at_us)}"
+    return f"{said}. {seen.control.summary}" if seen.control.summary else said
 
 
 def _page(entries: Iterable[Entry]) -> str:

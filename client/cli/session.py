@@ -107,7 +107,8 @@ class SessionCommands:
     ) -> None:
         """Say what people call a session; an empty text takes its title away."""
         said = how(reason, request_id)
-        self._command(user, session, lambda found: found.set_title(title or None, **said), as_json=as_json)
+        did = f"it is called {title}" if title else "it has no title"
+        self._command(user, session, lambda found: found.set_title(title or None, **said), did=did, as_json=as_json)
 
     def pause(
         self,
