@@ -227,7 +227,7 @@ class ThreadControl(Frozen):
 class Scheduled(Frozen):
     """One of a session's schedules: the number of the entry that made it, and whether it is paused.
 
-    `changes` counts what was done to it since, the last at `changed_us`.
+    `changes` counts what was done to it since, the last at `changed_us`. `paused_us` and `resumed_us`: its last pause.
     """
 
     generation: int
@@ -235,6 +235,8 @@ class Scheduled(Frozen):
     changed_us: int
     changes: int = 0
     paused: bool = False
+    paused_us: int = 0
+    resumed_us: int = 0
 
 
 class SessionControl(Frozen):

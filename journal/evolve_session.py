@@ -60,7 +60,8 @@ def _all_held(control: SessionControl, entry: Entry, _: SessionImported) -> dict
 
 
 def _turned(one: Scheduled, entry: Entry, *, paused: bool) -> Scheduled:
-    return one.model_copy(update={"paused": paused, "changes": one.changes + 1, "changed_us": entry.at_us})
+    since = {"paused_us" if paused else "resumed_us": entry.at_us}
+    return one.model_copy(update={"paused": paused, "changes": one.changes + 1, "changed_us": entry.at_us} | since)
 
 
 def _dropped(control: SessionControl, _: Entry, payload: ScheduleDeleted) -> dict[str, Any]:

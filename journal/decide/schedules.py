@@ -93,8 +93,8 @@ def _let_go(scheduled: Scheduled, command: TakeTick, now_us: int) -> Rejection |
     """Why the schedule itself gives no turn for a tick, whatever the thread does."""
     if not command.due_us:
         return None
-    if scheduled.paused:
-        return Rejection("schedule_paused", "the schedule was paused")
+    if scheduled.paused or scheduled.paused_us <= command.due_us < scheduled.resumed_us:
+        return Rejection("schedule_paused", "the schedule was paused when its time came")
     late_us = now_us - command.due_us
     if late_us > command.catch_up_s * SECOND_US:
         return Rejection("too_late", f"it came {human(late_us)} late; up to {command.catch_up_s} s are caught up")

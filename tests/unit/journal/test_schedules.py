@@ -198,6 +198,22 @@ def test_a_tick_of_a_paused_schedule_or_one_that_comes_too_late_gives_no_turn_bu
     assert by_hand is not None
 
 
+def test_a_time_that_came_while_it_was_paused_gives_no_turn_however_late_somebody_brings_it() -> None:
+    scene = Scene()
+    on(scene, create(overlap="queue"))
+    for command, pass_us in (
+        (PauseSchedule(request_id="p", name=NAME), 10),
+        (ResumeSchedule(request_id="r", name=NAME), 10),
+    ):
+        scene.machine.clock_us += pass_us * SECOND_US
+        on(scene, command)
+    scene.machine.clock_us += 5 * SECOND_US
+    now_us = scene.machine.clock_us
+    for ago_s in (16, 10, 1):
+        must(scene.run(tick(scene, due_us=now_us - ago_s * SECOND_US, overlap="queue")))
+    assert [code for _, code in ticked(scene)] == [None, "schedule_paused", None]
+
+
 def test_a_tick_of_a_schedule_that_is_no_more_leaves_no_trace() -> None:
     scene = Scene()
     assert refused(scene.run(tick(scene))) == "unknown_schedule"
