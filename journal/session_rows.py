@@ -66,7 +66,8 @@ class Reading:
         self._ids = thread_ids
         self._threads: list[int] = []
         self._hashes: list[bytes] = []
-        self._position = 0
+        self._seqs: list[int] = []
+        self._last = self._position = 0
         self._clear()
 
     def take(self, line: Line) -> None:
@@ -80,6 +81,7 @@ class Reading:
             case str(kind) if kind == THREAD:
                 self._threads.append(self._ids[thread_key(self._key, line).canonical])
                 self._hashes.append(GENESIS)
+                self._seqs.append(0)
             case str(kind) if kind == BLOB:
                 self._blob(line)
             case str(kind) if kind == REQUEST:
@@ -117,7 +119,11 @@ class Reading:
     def _entry(self, line: Line) -> None:
         of, hash_ = line["of"], bytes.fromhex(line["hash"])
         before, self._hashes[of] = self._hashes[of], hash_
-        if line["position"] <= self._there:
+        self._seqs[of] += 1
+        self._last += 1
+        if (line["seq"], line["position"]) != (self._seqs[of], self._last):
+            raise InvalidInput(f"it is no entry {self._seqs[of]} of its thread at position {self._last}, which follows")
+        if self._last <= self._there:
             return
         envelope = (
             line["seq"], line["entry_id"], line["type"], line["version"], line["position"], line["at_us"],

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from turnwright.journal import session_file
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import CommandRejected, InvalidInput
+from turnwright.journal.errors import CommandRejected, InvalidInput, StoreUnavailable, TurnwrightError
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import rows
 from turnwright.journal.session_file import Line, Seal
@@ -127,6 +127,8 @@ def _read(path: Path, target: Target) -> _File:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"its threads cannot be read: {type(error).__name__}: {error}") from None
+    if len({thread.key for thread in declared}) < len(declared):
+        raise InvalidInput("a thread is in it twice; export it again")
     if not any(thread.key.is_session_log for thread in declared):
         raise InvalidInput("the session's own log is not in it; export it again")
     return _File(path, seal, header, tuple(sorted(declared, key=lambda thread: not thread.key.is_session_log)))
@@ -149,7 +151,9 @@ class _Importer:
         try:
             await self._write(begun)
             await self._settle(begun)
-        except (CommandRejected, InvalidInput):
+        except StoreUnavailable:
+            raise
+        except TurnwrightError:
             await self._discard(begun.session_id)
             raise
         of = self._file.header
@@ -224,6 +228,8 @@ def _pieces(path: Path, reading: Reading) -> Generator[Piece]:
         for number, line in enumerate(session_file.lines_of(source, Seal()), start=1):
             try:
                 reading.take(line)
+            except InvalidInput as error:
+                raise InvalidInput(f"line {number} is not what was exported: {error}") from None
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 raise InvalidInput(f"line {number} cannot be read: {type(error).__name__}: {error}") from None
             if reading.size >= PIECE_BYTES_MAX or reading.lines >= PIECE_LINES_MAX:

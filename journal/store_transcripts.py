@@ -54,7 +54,7 @@ class TranscriptWriter:
     def take(self) -> bool:
         """Make the folder and be the one that writes there; False: another process is."""
         if self._lock is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # as confidential as the journal
             lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

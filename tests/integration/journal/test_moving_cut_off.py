@@ -54,7 +54,16 @@ def forged(path: Path, change: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"body": {"ordinal": 1, "blocks": []}}, {"turn_id": "t-0"}, {"hash": "00" * 32}, {"of": 7}, {"salt": None}],
+    [
+        {"body": {"ordinal": 1, "blocks": []}},
+        {"turn_id": "t-0"},
+        {"hash": "00" * 32},
+        {"of": 7},
+        {"salt": None},
+        {"seq": 1},
+        {"position": 1},
+        {"seq": 2**70},
+    ],
 )
 async def test_what_was_changed_is_found_and_nothing_of_it_stays(
     played: Played, target: Played, tmp_path: Path, change: dict[str, object]

@@ -22,6 +22,7 @@ READS: dict[str, tuple[object, ...]] = {
     "thread_page_end": (1, 1000, 1000, 10_000_000),
     "session_page_end": (1, 1000, 1000, 10_000_000),
     "read_session": (1, 1000, 2000, 1000),
+    "exported_entries": (1, 1000, 2000),
     "turn_entries": (1, "t-1", 1000, 500),
     "turn_entry": (1, "t-1", "e5", 1),
     "step_entries": (1, "t-1", 1, 500),
