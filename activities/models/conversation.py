@@ -127,7 +127,8 @@ def _return_part(result: ToolResult, blobs: Mapping[str, bytes]) -> ToolReturnPa
     files = [file_of(block, blobs) for block in media(result)]
     return ToolReturnPart(
         tool_name=wire_name(result.name),
-        content=[text, *files] if files else text,
+        # Anthropic refuses a text without words.
+        content=[*([text] if text else ()), *files] if files else text,
         tool_call_id=result.id,
         outcome=_OUTCOMES[result.outcome],
     )

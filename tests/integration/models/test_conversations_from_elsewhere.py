@@ -107,7 +107,8 @@ def check_anthropic(body: dict[str, Any]) -> None:
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
         assert sorted(results) == sorted(waiting)
         assert all(block["type"] == "tool_result" for block in blocks[: len(results)])
-        assert all(block["text"].strip() for block in blocks if block["type"] == "text")
+        within = [inner for block in blocks if block["type"] == "tool_result" for inner in block["content"]]
+        assert all(block["text"].strip() for block in (*blocks, *within) if block["type"] == "text")
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         seen += waiting
     assert waiting == []
