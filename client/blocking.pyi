@@ -12,6 +12,7 @@ from turnwright.client.bringing import Brought
 from turnwright.client.questions import Question
 from turnwright.client.settings import ClientSettings
 from turnwright.client.spending import SessionSpending, ThreadSpending
+from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
 from turnwright.journal.agent_state import AgentState
@@ -124,7 +125,7 @@ class BlockingThread:
         self, requirement_id: str, verdict: Literal["confirmed", "rejected"], **how: Unpack[How]
     ) -> Receipt: ...
     def erase(self, seq: int, **how: Unpack[How]) -> Receipt: ...
-    def export_conversation(self, form: Literal["agentscope"] = ...) -> dict[str, Any]: ...
+    def export_conversation(self, form: TheirForm = ...) -> dict[str, Any]: ...
     def fork(
         self, at: int | None = ..., *, thread: str | None = ..., session: str | None = ..., **how: Unpack[How]
     ) -> BlockingThread: ...

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Final, Literal, TypeAlias, Unpack, get_args
 
 from turnwright.client.access import How, checked
 from turnwright.client.bringing import Brought, WantedConversation
 from turnwright.client.inputs import one_of
 from turnwright.client.thread_handle import ThreadHandle
-from turnwright.journal.elsewhere import Format, to_agentscope
+from turnwright.journal.elsewhere import Dialect, Format, to_agentscope
 from turnwright.journal.messages import media_of
+
+TheirForm: TypeAlias = Literal["agentscope", "agentscope-java", "agentscope-python"]
+_DIALECTS: Final[Mapping[TheirForm, Dialect | None]] = {
+    "agentscope": None, "agentscope-java": "java", "agentscope-python": "python",
+}  # fmt: skip
 
 
 class ThreadElsewhere(ThreadHandle):
@@ -48,13 +53,16 @@ class ThreadElsewhere(ThreadHandle):
         checked(brought.receipt, check=how.get("check", True), key=self.key)
         return brought
 
-    async def export_conversation(self, form: Literal["agentscope"] = "agentscope") -> dict[str, Any]:
+    async def export_conversation(self, form: TheirForm = "agentscope") -> dict[str, Any]:
         """What the agent knows, as the `AgentState` of AgentScope; what a document held beside it comes back in it.
+
+        Args:
+            form: `agentscope`: as it came from there, or of AgentScope Java; or `agentscope-java`, `agentscope-python`.
 
         Raises:
             NotFound: there is no such thread.
         """
-        one_of("form", form, ("agentscope",))
+        dialect = _DIALECTS[one_of("form", form, get_args(TheirForm))]
         await self.status()
         backend = self._access.backend
         state = await backend.state(self.key, None)
@@ -63,4 +71,4 @@ class ThreadElsewhere(ThreadHandle):
             body = await backend.blob(self.key.session_key, sha)
             if body is not None:
                 blobs[sha] = body
-        return await asyncio.to_thread(to_agentscope, state, blobs)
+        return await asyncio.to_thread(to_agentscope, state, blobs, dialect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -15,13 +15,14 @@ from turnwright.client.cli.options import Agent, Json, Reason, RequestId, Sessio
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
+from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.journal.elsewhere import Format
 from turnwright.journal.ids import MAIN_THREAD
 
 NOTES_SHOWN_MAX = 20
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="The document; - for standard input.")]
 Form = Annotated[Format, typer.Option("--format", help="What the document is.", show_default=False)]
-TheirForm = Annotated[Literal["agentscope"], typer.Option("--format", help="Whose form it shall have.")]
+Wanted = Annotated[TheirForm, typer.Option("--format", help="Whose form it shall have.")]
 TimeZone = Annotated[
     str | None,
     typer.Option("--time-zone", metavar="ZONE", help="That of times that name none, such as Europe/Berlin or +08:00."),
@@ -88,7 +89,7 @@ class ThreadElsewhereCommands:
         session: SessionName,
         agent: Agent,
         *,
-        form: TheirForm = "agentscope",
+        form: Wanted = "agentscope",
         thread: ThreadName = MAIN_THREAD,
         user: User = None,
         output: Output = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +12,7 @@ from turnwright.client.bringing import Brought, WantedConversation
 from turnwright.client.gateway.commands import RequestId
 from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks, guarded_router
 from turnwright.client.thread import Thread
+from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.journal.elsewhere import Format
 
 router = guarded_router("threads")
@@ -50,7 +51,7 @@ async def export_conversation(
     caller: WhoAsks,
     desk: AtDesk,
     key: AskedThread,
-    form: Annotated[Literal["agentscope"], Query(description="Whose form it shall have.")] = "agentscope",
+    form: Annotated[TheirForm, Query(description="Whose form it shall have.")] = "agentscope",
 ) -> dict[str, Any]:
     """What the agent knows, as another system has it."""
     return await Thread(desk.access(caller), key).export_conversation(form)

@@ -16,13 +16,14 @@ from typing import Any, Final, get_args
 from turnwright.journal.canonical import digest, encode
 from turnwright.journal.elsewhere import agentscope, anthropic, openai
 from turnwright.journal.elsewhere.agentscope import written as to_agentscope
+from turnwright.journal.elsewhere.agentscope.blocks import Dialect
 from turnwright.journal.elsewhere.conversation import Conversation, Format
 from turnwright.journal.elsewhere.document import document, parsed
 from turnwright.journal.elsewhere.reading import Reading, zone_named
 from turnwright.journal.entries.thread import Note
 from turnwright.journal.errors import InvalidInput
 
-__all__ = ["FORMATS", "Conversation", "Format", "Note", "parsed", "read_conversation", "to_agentscope"]
+__all__ = ["FORMATS", "Conversation", "Dialect", "Format", "Note", "parsed", "read_conversation", "to_agentscope"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 

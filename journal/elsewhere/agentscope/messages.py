@@ -89,7 +89,12 @@ def _ours(messages: tuple[Message, ...], place: Place) -> tuple[Message, ...]:
         read = [Message.model_validate(one) for one in plain]
     except ValueError as error:
         raise metadata.part(OURS).wrong("this cannot be read; take it away, or export the thread anew") from error
-    return tuple(one.model_copy(update={"metadata": _without(one.metadata, THEIRS)}) for one in read)
+    return tuple(map(without_theirs, read))
+
+
+def without_theirs(message: Message) -> Message:
+    """A message without what was kept of theirs."""
+    return message.model_copy(update={"metadata": _without(message.metadata, THEIRS)})
 
 
 def plain_message(message: Message) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from turnwright.journal.elsewhere.agentscope.messages import (
     THEIRS,
     plain_message,
     read_message,
+    without_theirs,
     written_messages,
 )
 from turnwright.journal.elsewhere.agentscope.parts import parts_of, plain_parts, read_parts, written_parts
@@ -22,16 +23,21 @@ from turnwright.journal.elsewhere.reading import Reading
 from turnwright.journal.messages import Message, media_of
 
 
-def written(state: AgentState, blobs: Mapping[str, bytes]) -> dict[str, Any]:
+def written(state: AgentState, blobs: Mapping[str, bytes], dialect: Dialect | None = None) -> dict[str, Any]:
     """The state as AgentScope has it; what that has no place for stands beside it under `turnwright`.
 
     Args:
         state: the agent's.
         blobs: the bytes of its files, by their SHA-256.
+        dialect: whose it is to be; None: that of the document it came from, or `java`. What a document of the other one
+            held beside does not come back.
     """
     held = state.extra.get(THEIRS)
     kept: Mapping[str, Any] = held if isinstance(held, dict) else {}
-    dialect: Dialect = "python" if kept.get("dialect") == "python" else "java"
+    own: Dialect = "python" if kept.get("dialect") == "python" else "java"
+    if dialect not in (None, own):
+        kept, state = {}, state.model_copy(update={"context": tuple(map(without_theirs, state.context))})
+    dialect = dialect or own
     parts = parts_of(state)
     made: dict[str, Any] = applied(kept.get("difference"), written_parts(parts))
     if not kept:

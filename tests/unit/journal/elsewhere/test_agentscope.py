@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.unit.journal.elsewhere.documents import PICTURE_TEXT, brought, java_states, our_states, python_states
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.elsewhere import read_conversation, to_agentscope
+from turnwright.journal.elsewhere import Dialect, read_conversation, to_agentscope
 from turnwright.journal.elsewhere.difference import difference
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Message
@@ -125,3 +125,21 @@ def test_a_picture_beside_a_block_that_is_not_read_is_stored_once() -> None:
     found = read_conversation("agentscope", java(message("USER", None, picture, {"type": "text", "text": ""})))
     assert PICTURE_TEXT not in found.messages[0].model_dump_json()
     assert to_agentscope(brought(found), found.blobs)["context"][0]["content"][1] == picture
+
+
+@quickly
+@given(our_states(), st.sampled_from(["java", "python"]))
+def test_a_state_is_written_for_whichever_agentscope_shall_read_it(state: AgentState, dialect: Dialect) -> None:
+    made = to_agentscope(state, {}, dialect)
+    assert {message["role"].islower() for message in made["context"]} <= {dialect == "python"}
+    again = brought(read_conversation("agentscope", made, trust_permissions=True))
+    assert tuple(map(plain, again.context)) == state.context
+
+
+def test_what_came_from_one_agentscope_goes_to_the_other_without_what_it_held_beside() -> None:
+    document = java(message("USER", TEXT, timestamp="2026-03-01 10:00:00.5"), odd=1)
+    state = brought(read_conversation("agentscope", document, time_zone="UTC"))
+    made = to_agentscope(state, {}, "python")
+    [said] = made["context"]
+    assert (said["role"], said["id"], said["created_at"]) == ("user", "cmd:r:0", "2026-03-01T10:00:00.500000+00:00")
+    assert "odd" not in made
