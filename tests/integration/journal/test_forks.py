@@ -1,11 +1,13 @@
 """A fork begins with what another thread's agent knew at an entry, a rewound thread goes on with what its own knew."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
 from tests.integration.journal.conftest import AGENT, KEY, SESSION, Played, Sql
 from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
+from turnwright.client.gateway.agui.history import History
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import (
     CallSpec,
@@ -261,3 +263,35 @@ async def test_the_agent_stays_the_pinned_one(played: Played, after: str) -> Non
     assert row is not None
     assert row.control.opened
     assert (await played.journal.state(key)).agent == AGENT
+
+
+async def test_a_chat_front_end_is_told_what_a_fork_or_a_rewound_thread_goes_on_from(played: Played) -> None:
+    journal = played.journal
+    first = await said(played, "one")
+    await said(played, "two")
+    forked = await fork(played, first)
+    await rewind(played, first)
+    for key in (KEY, forked):
+        turn = await played.submit("next", key)
+        told = History(journal, key, turn, await head(journal, key))  # type: ignore[arg-type]  # reads are all it needs
+        assert [message.text for message in await told.messages()] == ["one", "ok", "next"]
+
+
+async def test_an_entry_that_is_erased_while_its_thread_is_forked_is_in_neither(
+    played: Played, journal_url: str
+) -> None:
+    other = await Journal.open(journal_url)
+    for number in range(5):
+        await said(played, f"hush {number}")
+        seq = next(m.seq for m in (await fresh(other, KEY)).context if m.text == f"hush {number}")
+        made = replace(KEY, thread=f"f{number}")
+        receipts = await asyncio.gather(
+            played.journal.execute(KEY, EraseEntry(request_id=f"e{number}", seq=seq)),
+            other.execute(KEY, ForkThread(request_id=f"f{number}", thread=made.thread)),
+            other.state(KEY),
+        )
+        assert [receipt.status for receipt in receipts[:2]] == ["accepted", "accepted"]
+        for key in (KEY, made):
+            assert f"hush {number}" not in texts(await other.state(key))
+    await other.close()
+    assert await proven(played.journal)
