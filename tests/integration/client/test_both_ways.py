@@ -27,7 +27,8 @@ URL = "https://shop.example.com/hook"
 NOT_YET = 10**9  # nothing is delivered: it is where the session ends
 HANDLES = (Client, Session, Thread, Turn)
 # A gateway sends wake-ups itself, so there is nothing to tell about them.
-DIFFERENT = frozenset({"Client.flush"})
+# A file is imported where its journal is; a gateway's client says so.
+DIFFERENT = frozenset({"Client.flush", "Client.import_session"})
 
 
 def methods(kind: type) -> set[str]:
@@ -107,6 +108,7 @@ async def play(client: Client, name: str, asking: Hands) -> Played:
     await _administered(do, session, thread)
     await _hooked(do, session, turn)
     await _scheduled(do, session)
+    await _moved(do, client, session)
     await _listed(do, client, turn)
     await _ended(do, client, session, thread)
     return do
@@ -222,6 +224,17 @@ async def _hooked(do: Played, session: Session, turn: Turn) -> None:
         await do(handle, "webhooks")
         await do(handle, "delete_webhook", made.webhook.webhook_id)
         await do(handle, "delete_webhook", made.webhook.webhook_id)
+
+
+async def _moved(do: Played, client: Client, session: Session) -> None:
+    chat = '[{"role": "user", "content": "hello"}]'
+    await do(session.thread(AGENT, "brought"), "import_conversation", "openai", chat)
+    await do(session.thread(AGENT, "brought"), "import_conversation", "openai", chat)
+    await do(session.thread(AGENT, "bad"), "import_conversation", "openai", "no JSON")
+    await do(session.thread(AGENT, "brought"), "export_conversation")
+    await do(session.thread(AGENT, "none"), "export_conversation")
+    await do(session, "export")
+    await do(client, "import_session", __file__)
 
 
 async def _listed(do: Played, client: Client, turn: Turn) -> None:

@@ -84,7 +84,9 @@ async def made_by(ann: httpx2.AsyncClient, client: Client, asking: Hands) -> dic
     entry = (await ann.get(f"/turns/{turn.id}/entries")).json()["entries"][0]["entry_id"]
     question = (await ann.get("/interactions")).json()["items"][0]["interaction_id"]
     key = (await ann.get("/keys")).json()["items"][0]["key_id"]
-    named = {"session": "s", "agent": AGENT, "thread": "main", "turn": turn.id, "entry": entry}
+    schedule = {"name": "news", "agent": AGENT, "input": SECRET, "times": {"every_s": 3_600}}
+    assert (await ann.post("/sessions/s/create-schedule", json={"definition": schedule})).is_success
+    named = {"session": "s", "schedule": "news", "agent": AGENT, "thread": "main", "turn": turn.id, "entry": entry}
     named["blob"] = blob
     return named | {"interaction": question, "webhook": webhook, "api_key": key}
 
