@@ -79,13 +79,13 @@ async def made_by(ann: httpx2.AsyncClient, client: Client, asking: Hands) -> dic
     blob = await asking.draw(drawn, SECRET.encode())
     turn = await client.turn((await submitted(ann, input=SECRET))["turn_id"])
     await asking.want_tool(turn)
+    schedule = {"name": "news", "agent": AGENT, "input": SECRET, "times": {"every_s": 3_600}}
+    assert (await ann.post("/sessions/s/create-schedule", json={"definition": schedule})).is_success
     hook = {"url": "https://shop.example.com/hook", "after": NOT_YET}
     webhook = (await ann.post(f"/turns/{turn.id}/webhooks", json=hook)).json()["webhook"]["webhook_id"]
     entry = (await ann.get(f"/turns/{turn.id}/entries")).json()["entries"][0]["entry_id"]
     question = (await ann.get("/interactions")).json()["items"][0]["interaction_id"]
     key = (await ann.get("/keys")).json()["items"][0]["key_id"]
-    schedule = {"name": "news", "agent": AGENT, "input": SECRET, "times": {"every_s": 3_600}}
-    assert (await ann.post("/sessions/s/create-schedule", json={"definition": schedule})).is_success
     named = {"session": "s", "schedule": "news", "agent": AGENT, "thread": "main", "turn": turn.id, "entry": entry}
     named["blob"] = blob
     return named | {"interaction": question, "webhook": webhook, "api_key": key}
