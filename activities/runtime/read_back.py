@@ -6,7 +6,7 @@ from turnwright.activities.runtime.attempt import Attempt
 from turnwright.activities.runtime.persist import persist
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.context.stubs import text_of
-from turnwright.journal.entries import ToolFinished, ToolReconciled
+from turnwright.journal.entries import MessageImported, Payload, ToolFinished, ToolReconciled
 from turnwright.journal.messages import ToolResult
 
 
@@ -16,7 +16,16 @@ async def read_back(attempt: Attempt, state: AgentState, call_id: str) -> str | 
     if seq is None:
         return None
     found = await persist(lambda: attempt.parts.journal.entry(attempt.key, seq))
-    payload = None if found is None else found.payload
-    if not isinstance(payload, ToolFinished | ToolReconciled) or payload.call_id != call_id:
-        return None
-    return text_of(ToolResult(id=call_id, name="", output=payload.output))
+    result = None if found is None else _result(found.payload, call_id)
+    return None if result is None else text_of(result)
+
+
+def _result(payload: Payload, call_id: str) -> ToolResult | None:
+    """The result of that call, as the entry brought it."""
+    match payload:
+        case ToolFinished() | ToolReconciled() if payload.call_id == call_id:
+            return ToolResult(id=call_id, name="", output=payload.output)
+        case MessageImported(message=message):
+            return next((result for result in message.results if result.id == call_id), None)
+        case _:
+            return None

@@ -23,6 +23,7 @@ from turnwright.journal.messages import Block, Message, Text, ToolResult
 LONGER_BEFORE_RETRY = 0.02
 DOUBLINGS_MAX = 10
 PINNED = "pinned"  # the metadata of a message that stays, whatever becomes of those around it
+NO_ENTRY = 0  # of a message that somebody wrote into the state: none holds its results to be read back
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +118,8 @@ def _offloads(
             if over <= 0:
                 return
             if len(text_of(result)) > longer:
-                offload = ContextOffloaded(
-                    call_id=result.id, result_seq=message.seq, stub=stub_of(result, readable=readable)
-                )
+                stub = stub_of(result, readable=readable and message.seq != NO_ENTRY)
+                offload = ContextOffloaded(call_id=result.id, result_seq=message.seq, stub=stub)
                 over -= message_tokens(message) - message_tokens(_with_stubs(message, {result.id: offload.stub}))
                 yield offload
 

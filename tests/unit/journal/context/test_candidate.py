@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.unit.journal.world import check_pairs
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.agents import AgentDefinition, ContextPolicy
+from turnwright.journal.agents import AgentDefinition, ContextPolicy, ToolSpec
 from turnwright.journal.context.candidate import PINNED, candidate, faults, too_long, with_stubs
-from turnwright.journal.context.stubs import STUB_CHARACTERS_MAX
+from turnwright.journal.context.stubs import READ_RESULT, STUB_CHARACTERS_MAX
 from turnwright.journal.context.tokens import request_tokens, tokens_of
 from turnwright.journal.entries import ContextCompacted, Entry, Payload
 from turnwright.journal.evolve_state import fold_state
@@ -164,3 +164,14 @@ def test_a_queued_turn_that_ran_later_is_not_replaced_by_its_low_number() -> Non
     assert found is not None
     after = committed(state_of(context), found.compacted("both"))
     assert [message.seq for message in after.context] == [5]
+
+
+@pytest.mark.parametrize(("seq", "promised"), [(3, True), (-3, True), (0, False)])
+def test_a_stub_says_how_to_read_its_result_back_where_an_entry_holds_it(seq: int, *, promised: bool) -> None:
+    asked = Message(role="assistant", seq=2, blocks=(ToolCall(id="c", name="look"),))
+    context = (_numbered(user("look"), 1), asked, _result("c", "word " * 5_000, seq))
+    agent = AgentDefinition(name="a", model="m", context=POLICY, tools=(ToolSpec(name=READ_RESULT),))
+    found = candidate(AgentState(agent=agent, context=context), POLICY)
+    assert found is not None
+    (offload,) = found.offloads
+    assert (READ_RESULT in offload.stub) is promised
