@@ -32,6 +32,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome, Terms
 
 Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+Owned: TypeAlias = Callable[[int, list[int]], Awaitable[set[str]]]
 Stored: TypeAlias = Callable[[str], Awaitable[set[str]]]
 SESSION = SessionKey("t", None, "s")
 KEY = ThreadKey("t", None, "agent", "s")
@@ -100,6 +101,26 @@ def played(journal: Journal) -> Played:
 def sql(journal_url: str) -> Sql:
     """Run a statement past the driver, and commit."""
     return partial(_run_sql, journal_url)
+
+
+@pytest.fixture
+def owned(sql: Sql, journal_url: str) -> Owned:
+    """The tables that have rows of a session or these threads, by their ids; whatever tables there are."""
+    query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
+    if journal_url.startswith("sqlite"):
+        query = (
+            "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+        )
+
+    async def owned(session_id: int, threads: list[int]) -> set[str]:
+        ids = {"session_id": str(session_id), "thread_id": ",".join(map(str, threads))}
+        found = set()
+        for table, column in await sql(query):
+            if column in ids and await sql(f"SELECT 1 FROM {table} WHERE {column} IN ({ids[column]}) LIMIT 1"):
+                found.add(table)
+        return found
+
+    return owned
 
 
 @pytest.fixture

@@ -7,19 +7,33 @@ from functools import partial
 import pytest
 
 from tests.integration.journal.asking import asking, budget
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
+from tests.integration.journal.conftest import KEY, SESSION, Owned, Played, Sql, Stored
 from turnwright.journal import store_admin
-from turnwright.journal.commands import CancelSession, ClaimRun, CreateSession, DeleteSession, PauseThread, Submit
+from turnwright.journal.commands import (
+    CancelSession,
+    ClaimRun,
+    CreateSchedule,
+    CreateSession,
+    DeleteSession,
+    ForkThread,
+    PauseThread,
+    SetTitle,
+    Submit,
+)
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Media, Text, user
+from turnwright.journal.schedules import Definition, Times
+from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session, finish_deletions, read_tombstone
+from turnwright.journal.store_search import search
 from turnwright.journal.store_verify import rebuild, verify
 from turnwright.journal.transact import deleting
 from turnwright.journal.transact.checkpoints import save_checkpoint
 from turnwright.journal.transact.inbox import InboxFilter
 from turnwright.journal.transact.listing import TurnFilter
 from turnwright.journal.transact.runs import ThreadGone
+from turnwright.journal.transact.searching import SearchFilter
 from turnwright.journal.transact.sweeping import Suspect
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.sweeper import Sweeper, SweepSettings
@@ -89,6 +103,32 @@ async def test_nothing_of_a_deleted_session_is_left_but_its_key_and_who_deleted_
     assert entry.type == "turn.queued"
 
 
+async def test_whatever_a_session_may_have_goes_with_it(full: Played, sql: Sql, stored: Stored, owned: Owned) -> None:
+    """Also what has a table that is not named here yet."""
+    journal = full.journal
+    definition = Definition(name="secret", agent="agent", input="secret news", times=Times(every_s=60))  # type: ignore[arg-type]
+    await full.execute(SESSION, CreateSchedule(request_id="schedule", definition=definition))
+    await full.execute(SESSION, SetTitle(request_id="title", title="a secret title"))
+    await full.execute(KEY, ForkThread(request_id="fork", thread="forked"))
+    [(session_id,)] = await sql("SELECT id FROM sessions WHERE session = 's'")
+    threads = [row[0] for row in await sql(f"SELECT id FROM threads WHERE session_id = {session_id}")]
+    had = await owned(session_id, threads)
+    assert {"threads", "entries", "texts", "schedules", "bases", "blobs", "interactions", "checkpoints"} <= had
+    assert await stored("secret")
+    assert await is_found(journal)
+    await delete_session(journal, SESSION, DELETE)
+    assert await stored("secret") == set()
+    # A schedule's row, without what it held, waits until Temporal's own is ended.
+    assert await owned(session_id, threads) == {"tombstones", "schedules"}
+    assert not await is_found(journal)
+    assert await proven(full)
+
+
+async def is_found(journal: Journal) -> bool:
+    page = await search(journal, SearchFilter("t", "secret"))
+    return page is not None and bool(page.items)
+
+
 async def unfindable(played: Played) -> None:
     journal, turn = played.journal, turn_id(SIDE, "two")
     assert await journal.entries(SIDE) == []
@@ -107,6 +147,7 @@ async def unfindable(played: Played) -> None:
     found = await store_admin.read_inbox(journal, InboxFilter("t", state="any"))
     assert found is not None
     assert found.items == ()
+    assert not await is_found(journal)
     with pytest.raises(ThreadGone):
         await journal.run(SIDE, ClaimRun(turn_id=turn, run="late", start_epoch=1))
     assert (await journal.dispatch(SIDE)).turn_id is None
