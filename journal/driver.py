@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
+import structlog
+
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.script import Liveness, Script
 
 T = TypeVar("T")
+log = structlog.get_logger(__name__)
 
 Hook: TypeAlias = Callable[[str], Awaitable[None] | None]
 """Called with `begin`, with each statement's name before it runs, with `commit` and with `committed`.
@@ -32,6 +35,16 @@ driver's own thread and runs an awaitable on the loop meanwhile.
 Observer: TypeAlias = Callable[[Sequence[object], float], None]
 """Called on the loop after each commit of this process, with the transaction's notes and how long it took: the seconds
 from its request to its commit. It must not raise."""
+
+
+def tell(observer: Observer | None, notes: Sequence[object], seconds: float) -> None:
+    """Have it hear of a commit, which stands whatever it makes of that."""
+    if observer is None:
+        return
+    try:
+        observer(notes, seconds)
+    except Exception:
+        log.exception("observer_failed")
 
 
 HOLD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")

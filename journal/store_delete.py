@@ -88,7 +88,8 @@ async def _make_forks_whole(journal: Journal, key: SessionKey, command: DeleteSe
         for fork in forks:
             one = MakeWhole(request_id=request_id, principal=command.principal, reason=command.reason)
             receipt = await journal.execute(fork, one)
-            if receipt.status == "rejected" and receipt.code != "whole_already":
+            refused = receipt.status == "rejected" and receipt.code != "whole_already"
+            if refused or receipt.duplicate:  # an erasure has undone what that request did
                 return
 
 

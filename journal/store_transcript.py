@@ -52,8 +52,8 @@ class SessionTranscripts:
                 erased = True
                 break
         if erased:
-            await self._show(await self._threads())
             await self._rewrite()
+            await self._show(await self._threads())
         elif behind is not None:
             await self._show(touched)
             await self._append(behind)
@@ -69,10 +69,8 @@ class SessionTranscripts:
         self._position = 0 if last is None else last.get("position", 0)
         self._seen = await asyncio.to_thread(_read, self._view, self._view_header, self._key)
         if last is None or not await self._is_of_the_journal(last):
-            await self._show(await self._threads())
             await self._rewrite()
-        else:
-            await self._show(await self._threads())
+        await self._show(await self._threads())
 
     async def _is_of_the_journal(self, last: dict[str, object]) -> bool:
         """Whether the journal has that entry still: it may have been put back to a backup."""
@@ -94,8 +92,8 @@ class SessionTranscripts:
         self._position = page[-1].entry.position
 
     async def _rewrite(self) -> None:
-        """The whole log; once more when content was erased that this run had written already."""
-        for last in (False, False, True):
+        """The whole log; again while content was erased that this run had written already."""
+        while True:
             position, erased, again = 0, set[tuple[ThreadKey, int]](), False
             beside = self._log.with_name(self._log.name + files.BESIDE)
             await asyncio.to_thread(_begin, beside, self._log_header)
@@ -108,7 +106,7 @@ class SessionTranscripts:
                         again = again or (payload.erased_seq > 0 and (where, payload.erased_seq) not in erased)
                 await asyncio.to_thread(files.append, beside, [log_line(located) for located in page])
                 position = page[-1].entry.position
-            if not again or last:
+            if not again:
                 await asyncio.to_thread(_put, beside, self._log)
                 self._position = position
                 return

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from turnwright.journal.snapshots.opening import checked_url
@@ -151,6 +151,13 @@ class Settings(BaseSettings):
         """The journal's file, if it is one."""
         scheme, _, path = self.journal_url.partition(":///")
         return Path(path) if scheme == "sqlite" else None
+
+    @field_validator("gateway_port", "metrics_port", mode="before")
+    @classmethod
+    def _not_of_the_platform(cls, value: object, about: ValidationInfo) -> object:
+        """What container platforms set beside a service that is called `turnwright-gateway` is none of ours."""
+        of_platform = isinstance(value, str) and value.startswith("tcp://")
+        return cls.model_fields[about.field_name or ""].default if of_platform else value
 
     @field_validator("log_level", mode="before")
     @classmethod

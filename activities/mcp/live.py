@@ -204,10 +204,13 @@ class Live:
         return tuple(tools)
 
     async def _meaning(self, error: Exception) -> Exception:
-        """The error itself, or that the session is lost; what the server refused to know was not carried out."""
-        if isinstance(error, MCPError) and self._fate.forgotten.is_set():
-            return Lost("the server does not know the session any more", sent=False)
+        """The error itself, or that the session is lost; what the server refused to know was not carried out.
+
+        A connection that was closed tells nothing of that, even if the server refused another request of the session.
+        """
         if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+            if self._fate.forgotten.is_set():
+                return Lost("the server does not know the session any more", sent=False)
             return error
         await asyncio.wait({self._task}, timeout=END_SEEN_S)
         unreached = isinstance(self._error, httpx2.ConnectError | httpx2.ConnectTimeout)

@@ -10,7 +10,7 @@ import asyncio
 from typing import Any, Final
 
 from mcp import MCPError
-from mcp_types import CallToolResult
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED, CallToolResult
 from mcp_types import Tool as McpTool
 
 from turnwright.activities.mcp.asking import Asking
@@ -30,6 +30,8 @@ from turnwright.journal.agents import Effect, ToolSpec
 from turnwright.journal.canonical import repair
 
 PATIENCE_S: Final = 10.0
+# What a server says before it begins; any other error may come from the midst of the call.
+REFUSALS: Final = frozenset({INVALID_PARAMS, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED})
 
 
 class McpSource:
@@ -114,6 +116,10 @@ class McpSource:
                 if last:
                     raise ToolError(f"The MCP server {self._server.name!r} did not carry it out: {lost}.") from lost
             except MCPError as error:
+                if spec.effect == "once" and error.code not in REFUSALS:
+                    raise OutcomeUnknown(
+                        f"The MCP server {self._server.name!r} failed while it had the call: {error.message}."
+                    ) from error
                 raise ToolError(f"The MCP server {self._server.name!r} refused the call: {error.message}") from error
         raise AssertionError("the second try returns or raises")
 

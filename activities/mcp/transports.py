@@ -26,10 +26,12 @@ from turnwright.activities.mcp import tether
 from turnwright.activities.mcp.said import Said
 from turnwright.activities.mcp.server import McpServer
 from turnwright.activities.sources.port import SourceAway
+from turnwright.activities.tool_output import OUTPUT_BYTES_MAX
 
 # An answer may take as long as its call; the call has its own bound, and connecting has one too.
 NOT_FOUND: Final = 404
 SESSION_HEADER: Final = "mcp-session-id"
+EVENT_BYTES_MAX: Final = 2 * OUTPUT_BYTES_MAX  # binary content is a third longer as text
 HTTP_TIMEOUT: Final = httpx2.Timeout(30.0, read=None)
 
 
@@ -74,7 +76,7 @@ async def _http(server: McpServer, fate: Fate) -> AsyncIterator[Any]:
     hooks = {"response": [look]}
     async with (
         httpx2.AsyncClient(headers=dict(headers or {}), timeout=HTTP_TIMEOUT, event_hooks=hooks) as client,
-        streamable_http_client(server.url or "", http_client=client) as streams,
+        streamable_http_client(server.url or "", http_client=client, max_sse_event_size=EVENT_BYTES_MAX) as streams,
     ):
         yield streams
 

@@ -26,6 +26,8 @@ AsUser = Annotated[str | None, typer.Option("--user", "-u", help="Whose it is to
 Anonymous = Annotated[bool, typer.Option("--anonymous", help="It is to be the anonymous user's.")]
 GoOn = Annotated[bool, typer.Option("--go-on", help="Turns that have not ended go on; else the session is paused.")]
 
+PRIVATE = 0o600  # it is as confidential as the journal
+
 
 class MovingCommands:
     """The commands with the runner they use."""
@@ -86,7 +88,7 @@ async def _write(parts: AsyncIterator[bytes], to: Path) -> int:
     """Write beside the file and put it there once all of it came: half of a file is none."""
     beside, size = to.with_name(f".{to.name}.{os.getpid()}"), 0
     try:
-        with beside.open("wb") as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE), "wb") as file:
             async for part in parts:
                 size += await asyncio.to_thread(file.write, part)
             file.flush()

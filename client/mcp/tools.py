@@ -6,6 +6,7 @@ knows what to do; and each command has a request id that stays the same when it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -20,7 +21,7 @@ from turnwright.client.turn import Turn
 from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import IfBusy
 from turnwright.journal.errors import TurnwrightError
-from turnwright.journal.ids import MAIN_THREAD
+from turnwright.journal.ids import MAIN_THREAD, ThreadKey
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.turn_status import FINISHED
 
@@ -28,6 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 WAIT_S, WAIT_S_MAX = 25.0, 300.0
 QUESTIONS, QUESTIONS_MAX = 20, 100
+WHOLE_TURN_ID = re.compile(r"t-[0-9a-f]{32}")
 # It goes on when somebody answers, resumes it, or it is at its end.
 STANDS_STILL: tuple[ShownStatus, ...] = (*FINISHED, "waiting", "paused")
 
@@ -95,7 +97,7 @@ class Tools:
 
     async def status(self, turn_id: TurnId) -> TurnTold:
         """Tell where a turn stands: whether it runs, what it waits for, its answer, its open questions."""
-        return await self._told(await self._client.turn(turn_id))
+        return await self._told(await self._turn(turn_id))
 
     async def wait(self, turn_id: TurnId, timeout_s: Timeout = WAIT_S) -> TurnTold:
         """Wait until a turn has ended, is paused or asks something, and tell it as `status` does.
@@ -103,7 +105,7 @@ class Tools:
         After `timeout_s` it tells where the turn stands, with `timed_out`; the turn goes on, and `wait` may be called
         again.
         """
-        turn = await self._client.turn(turn_id)
+        turn = await self._turn(turn_id)
         try:
             await turn.wait(timeout_s, until=STANDS_STILL)
         except WaitTimeout:
@@ -120,6 +122,8 @@ class Tools:
         """Answer an open question of a turn: approve or deny a call, fill a form, deliver a result, raise a budget."""
         request_id = f"mcp-{digest_of({'id': interaction_id, 'resolution': resolution, 'answer': answer})[:32]}"
         question = await self._client.interaction(interaction_id)
+        if not self._reaches(question.key):
+            raise NotFound("question", interaction_id)
         turn = self._client.turn_of(question)
         receipt = await turn.respond(interaction_id, resolution, answer or {}, request_id=request_id, reason=reason)
         return Answered(interaction_id=interaction_id, turn_id=question.turn_id, duplicate=receipt.duplicate)
@@ -129,6 +133,20 @@ class Tools:
         of = None if session is None else self._client.session(self._user, session)
         page = await self._client.inbox(of, user=self._user if of is None else ..., limit=limit)
         return Questions(questions=[asked_of(question) for question in page.items], more=page.next is not None)
+
+    async def _turn(self, turn_id: str) -> Turn:
+        """The user's turn of that whole id."""
+        if not WHOLE_TURN_ID.fullmatch(turn_id):
+            raise NotFound("turn", f"{turn_id}; give the whole id that `submit` told")
+        turn = await self._client.turn(turn_id)
+        if not self._reaches(turn.key):
+            raise NotFound("turn", turn_id)
+        return turn
+
+    def _reaches(self, key: ThreadKey) -> bool:
+        """Whether it is the user's; through a gateway it may be its key that says whose."""
+        by_key = self._user is None and self._client.settings.gateway_url is not None
+        return by_key or key.user == self._user
 
     async def _told(self, turn: Turn, *, timed_out: bool = False) -> TurnTold:
         questions = await turn.questions()

@@ -19,6 +19,7 @@ from turnwright.client.metrics.labels import OTHER, Bounded
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import (
     ContextCompacted,
+    ContextCompactionFailed,
     Entry,
     InteractionExpired,
     InteractionRequested,
@@ -36,6 +37,7 @@ from turnwright.journal.entries import (
     TurnFailed,
     TurnQueued,
     TurnStarted,
+    UsageCounted,
 )
 from turnwright.journal.messages import Usage
 from turnwright.journal.transact.appending import Appended
@@ -142,6 +144,11 @@ class Meters:
     @_count.register
     def _(self, payload: ContextCompacted, _: Appended, __: Entry) -> None:
         self._compactions.inc()
+        self._count_usage(OTHER, payload.usage)
+
+    @_count.register(ContextCompactionFailed)
+    @_count.register(UsageCounted)
+    def _(self, payload: ContextCompactionFailed | UsageCounted, _: Appended, __: Entry) -> None:
         self._count_usage(OTHER, payload.usage)
 
     @_count.register

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,8 @@ DISABLED: Final = "OTEL_SDK_DISABLED"
 SERVICE: Final = "OTEL_SERVICE_NAME"
 KNOWN: Final = ("otlp", "console", "none")
 
+SEND_S_MAX: Final = 3.0
+
 log = structlog.get_logger(__name__)
 
 
@@ -41,8 +44,10 @@ class Tracing:
         journal.driver.observer = together(journal.driver.observer, spans.committed)
 
     async def end(self) -> None:
-        """Send what is left, for as long as the exporter's own timeout."""
-        await asyncio.to_thread(self._provider.shutdown)
+        """Send what is left; a collector that does not take it keeps nobody from leaving."""
+        sending = threading.Thread(target=self._provider.shutdown, name="tracing-ends", daemon=True)
+        sending.start()
+        await asyncio.to_thread(sending.join, SEND_S_MAX)
 
 
 def together(first: Observer | None, second: Observer) -> Observer:

@@ -45,8 +45,10 @@ def conversation(source: Format, said: list[Sourced], state: dict[str, Any], rea
     """The conversation of paired messages; those without anything in them are left out.
 
     Raises:
-        InvalidInput: its files are too large.
+        InvalidInput: its files are too large, or it has too many messages with those that pair its calls.
     """
+    if len(said) > MESSAGES_MAX:
+        raise InvalidInput(f"the conversation has {len(said):,} messages in pairs, {MESSAGES_MAX:,} are the most")
     size = sum(map(len, reading.blobs.values()))
     if size > FILES_BYTES_MAX:
         raise InvalidInput(f"the files of the conversation have {size:,} bytes, {FILES_BYTES_MAX:,} are the most")

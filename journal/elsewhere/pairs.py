@@ -7,7 +7,7 @@ without a call, an id that is there twice, and ids of other characters than thei
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -51,7 +51,8 @@ class _Asked:
 class _Pairs:
     reading: Reading
     taken: set[str] = field(default_factory=set)
-    waiting: dict[str, list[_Asked]] = field(default_factory=lambda: defaultdict(list))
+    numbers: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 1))
+    waiting: dict[str, deque[_Asked]] = field(default_factory=lambda: defaultdict(deque))
     done: list[Sourced] = field(default_factory=list)
     last_result: dict[int, int] = field(default_factory=dict)
 
@@ -95,16 +96,17 @@ class _Pairs:
                 Text(text=UNASKED.format(tool=f" of the tool {result.name}" if result.name else "")),
                 *result.output,
             ]
-        asked = found.pop(0)
+        asked = found.popleft()
         self.last_result[asked.asker] = len(self.done)
         return result.model_copy(update={"id": asked.call.id, "name": asked.call.name})
 
     def _free(self, wanted: str) -> str:
         """An id that every provider takes and no other call has."""
         base = wanted if _ID.fullmatch(wanted) else _OTHERS.sub("_", wanted)[:_ID_CHARACTERS_KEPT] or "call"
-        chosen, number = base, 2
+        chosen = base
         while chosen in self.taken:
-            chosen, number = f"{base[:_ID_CHARACTERS_KEPT]}-{number}", number + 1
+            self.numbers[base] += 1
+            chosen = f"{base[:_ID_CHARACTERS_KEPT]}-{self.numbers[base]}"
         self.taken.add(chosen)
         return chosen
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import structlog
 
-from turnwright.journal.driver import Hook, Observer, Presence
+from turnwright.journal.driver import Hook, Observer, Presence, tell
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.postgres import migrating
 from turnwright.journal.postgres.client import Connection, Pool
@@ -112,12 +112,12 @@ class PostgresDriver:
         """Run it in one transaction, then tell who watches."""
         trail, began_s = Trail(), time.monotonic()
         result = await self._try(WRITE, script, trail)
-        if self.observer is not None:
-            self.observer(trail.notes, time.monotonic() - began_s)
+        took_s = time.monotonic() - began_s
         topics = {topic(key) for key in trail.touched} or None
         self._watchers.wake(topics)
         if self._notifier is not None:
             self._notifier.publish(topics)
+        tell(self.observer, trail.notes, took_s)
         return result
 
     async def read(self, script: Callable[[], Script[T]]) -> T:

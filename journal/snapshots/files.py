@@ -101,6 +101,8 @@ class FileSnapshots:
         def delete() -> int:
             with _locked(folder):
                 _replace(_marker(folder), encode({"deleted": session.canonical}) + b"\n")
+                for torn in folder.glob(".*.json.new"):  # of a writer that was killed
+                    _unlink(torn)
                 return sum(_unlink(path) for path in sorted(folder.glob("*.json")))
 
         return await _apart(delete)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import structlog
 
-from turnwright.journal.driver import Hook, Observer, Presence
+from turnwright.journal.driver import Hook, Observer, Presence, tell
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.script import Liveness, Script
 from turnwright.journal.sqlite.connection import check_library, open_writer, truncate_log
@@ -155,8 +155,6 @@ class SqliteDriver:
         for job in jobs:
             if job.wrote:
                 self._watchers.wake(job.trail.touched or None)
-                if self.observer is not None:
-                    self.observer(job.trail.notes, time.monotonic() - job.queued_at_s)
         for job in jobs:
             if job.future.done():
                 continue
@@ -164,6 +162,9 @@ class SqliteDriver:
                 job.future.set_exception(job.error)
             else:
                 job.future.set_result(job.result)
+        for job in jobs:
+            if job.wrote:
+                tell(self.observer, job.trail.notes, time.monotonic() - job.queued_at_s)
 
     def changed_elsewhere(self) -> None:
         """Called by the writer: another process committed, which keys is not known."""

@@ -193,7 +193,7 @@ def settle_thread(begun: Begun, digest: str, thread: Declared) -> Script[str | N
     for turn in walk.turns if kept is None else [status.turn_id for status in kept.turns]:
         elsewhere = yield from first("turn_elsewhere", turn, locked[0])
         if elsewhere is not None:
-            raise _twice(turn, elsewhere[0])
+            raise _twice(turn, elsewhere[0], thread.key)
     yield from replace_bases(walk, locked[0])
     row = yield from _write_head(walk, locked, kept)
     if thread.key.is_session_log:
@@ -316,10 +316,12 @@ def _told(thread: Declared, seq: int | None, problem: str) -> str:
     return f"{name}: {problem}" if seq is None else f"{name}, entry {seq}: {problem}"
 
 
-def _twice(turn: str, canonical: str) -> CommandRejected:
-    where = ThreadKey.parse(canonical)
+def _twice(turn: str, canonical: str, target: ThreadKey) -> CommandRejected:
+    where, named = ThreadKey.parse(canonical), ""
+    if (where.tenant, where.user) == (target.tenant, target.user):  # else it is not for whoever imports to know
+        named = f", on thread {where.agent}/{where.thread} of session {where.session}"
     return CommandRejected(
         "turn_exists",
-        f"turn {turn} is in this journal already, on thread {where.agent}/{where.thread} of session {where.session}: a "
-        "session is in a journal once; delete that one first, import into another journal, or fork a thread",
+        f"turn {turn} is in this journal already{named}: a session is in a journal once; delete that one first, import "
+        "into another journal, or fork a thread",
     )

@@ -64,7 +64,8 @@ def lock_with_forks(key: ThreadKey, seq: int) -> Script[tuple[ThreadRow | None, 
     locked: dict[ThreadKey, ThreadRow | None] = {}
     for one in sorted({key, *forks}, key=lambda known: known.canonical):
         locked[one] = yield from lock_thread(one)
-    if forks and (yield from forks_holding(place.id, seq)).keys() - locked.keys():
+    # Also where none was there before: one that is made now waits for a lock of ours, or had one that we waited for.
+    if (yield from forks_holding(place.id, seq)).keys() - locked.keys():
         raise StoreUnavailable(f"thread {key.canonical} was forked meanwhile; try again")
     return locked[key], [(row, forks[one]) for one, row in locked.items() if one in forks and row is not None]
 

@@ -163,11 +163,12 @@ def find_due(now_us: int, limit: int) -> Script[list[DueSchedule]]:
 def missed_since_us(due: DueSchedule, caught_up_us: int) -> Script[int | None]:
     """Since when its times were missed, if Temporal has lost it; None when it was never told of it.
 
-    What came before the last tick, or the last change of the schedule, or cannot be caught up any more, is not.
+    What came before the last tick by the clock or the last change of the schedule, or cannot be caught up any more, is
+    not.
     """
     if not due.applied_to:
         return None
-    last = yield from first("ticks_of_schedule", due.session_id, due.generation, 1)
+    last = yield from first("last_due_tick", due.session_id, due.generation)
     return max(caught_up_us, due.changed_us, 0 if last is None else last[0])
 
 

@@ -225,3 +225,9 @@ def test_every_duration_and_bound_is_explained_and_ends_with_its_unit() -> None:
         assert field.description, name
         if field.annotation in {int, float}:
             assert name.endswith(("_s", "_port")) or name.startswith("max_concurrent_"), name
+
+
+@pytest.mark.parametrize("name", ["gateway_port", "metrics_port"])
+def test_what_a_platform_says_of_a_service_of_ours_is_no_port(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"TURNWRIGHT_{name.upper()}", "tcp://10.0.0.1:80")
+    assert getattr(Settings.load(), name) == Settings.model_fields[name].default

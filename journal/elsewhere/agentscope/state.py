@@ -15,6 +15,7 @@ from turnwright.journal.elsewhere.agentscope.parts import (
     written_parts,
 )
 from turnwright.journal.elsewhere.agentscope.permissions import CONTEXT, gated
+from turnwright.journal.elsewhere.agentscope.settled import unsettled
 from turnwright.journal.elsewhere.conversation import Conversation, conversation, listed
 from turnwright.journal.elsewhere.difference import applied, difference
 from turnwright.journal.elsewhere.document import Place
@@ -56,6 +57,7 @@ def read(place: Place, reading: Reading, *, trusted: bool = False) -> Conversati
     said = [next(marked[one.group]) if one.group in marked else one for one in pairs]
     parts = _parts(place, reading)
     parts["permissions"] = gated(parts["permissions"], CONTEXT, reading, trusted=trusted)
+    parts["tasks"] = unsettled(parts["tasks"], "tasks_context", reading, trusted=trusted)
     theirs = _original(place.fields())
     kept = {"dialect": dialect, "difference": difference(written_parts(parts), theirs)}
     return conversation("agentscope", said, plain_parts(parts) | {THEIRS: kept}, reading)

@@ -8,6 +8,10 @@ WHERE h.runnable = 1 AND t.phase = 'cancelling'
 UNION ALL SELECT 'paused', '', count(*), min(created_us) FROM turns
 WHERE phase IN ('queued', 'running', 'waiting') AND pause <> 'none'
 UNION ALL SELECT 'questions', kind, count(*), min(asked_us) FROM interactions WHERE state = 'open' GROUP BY kind
-UNION ALL SELECT 'due', '', count(*), min(h.next_check_at_us) FROM threads AS t
-JOIN hints AS h ON h.thread_id = t.id
-WHERE t.runnable = 1 AND h.next_check_at_us <= $1;
+UNION ALL SELECT 'due', '', count(*),
+    min(CASE WHEN h.seq = t.seq AND h.next_check_at_us > t.at_us THEN h.next_check_at_us ELSE t.at_us END)
+FROM threads AS t
+JOIN sessions AS s ON s.id = t.session_id
+LEFT JOIN hints AS h ON h.thread_id = t.id
+WHERE t.runnable = 1 AND s.deleted_at_us IS NULL AND (s.paused = 0 OR t.active_turn IS NOT NULL)
+    AND (h.thread_id IS NULL OR h.seq <> t.seq OR h.next_check_at_us <= $1);

@@ -127,6 +127,19 @@ async def test_somebody_triggers_it_and_is_told_the_turn_or_why_there_is_none(pl
     assert [unknown.code, nowhere.code] == ["unknown_schedule", "unknown_session"]
 
 
+async def test_a_trigger_by_hand_does_not_count_as_caught_up(played: Played, driver: Driver) -> None:
+    schedule = await created(played, overlap="queue")
+    [told] = await due(driver)
+    await driver.write(partial(schedules.note_told, told, "here", (), 1, 1))
+    await take(played.journal, schedule)
+    [by_clock] = (await seen(played.journal)).last
+    await played.execute(SESSION, TriggerSchedule(request_id="now", name="news"))
+    [now] = await due(driver)
+    since_us = await driver.read(partial(schedules.missed_since_us, now, 0))
+    assert since_us == max(by_clock.due_us, now.changed_us)
+    assert since_us < (await seen(played.journal)).last[0].due_us
+
+
 async def test_only_the_newest_ticks_are_kept(played: Played, sql: Sql) -> None:
     schedule = await created(played, overlap="queue")
     for n in range(schedules.TICKS_KEPT_MAX + 3):

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.integration.stores.seeds import note, remember
+from tests.integration.stores.seeds import note, remember, remembers
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.script import Script
@@ -56,3 +56,12 @@ async def test_a_transaction_that_failed_at_its_commit_is_heard_when_it_is_repea
     driver.hook = None
     await driver.write(lambda: remembered("first"))
     assert heard.notes == [["first"]]
+
+
+async def test_whatever_an_observer_makes_of_a_commit_it_stands_and_is_answered(driver: Driver) -> None:
+    def broken(notes: Sequence[object], seconds: float) -> None:
+        raise RuntimeError("cannot count")
+
+    driver.observer = broken
+    await asyncio.gather(*(driver.write(partial(remembered, f"s{number}")) for number in range(5)))
+    assert await driver.read(lambda: remembers("s0", "s4")) == [True, True]

@@ -89,6 +89,7 @@ async def test_a_gateway_shows_the_turns_it_accepted_and_goes_on_without_its_jou
             assert found["turnwright_turns", "queued"] == 1
             assert found["turnwright_turns", "running"] == 0
             assert found["turnwright_questions_open", "budget"] == 0
+            assert found["turnwright_threads_due",] == 1  # nobody sweeps here
             assert found["turnwright_commit_seconds_count",] >= 2
             monkeypatch.setattr("turnwright.client.metrics.page.SAMPLE_AGE_S_MAX", 0)
             await driver.stop()

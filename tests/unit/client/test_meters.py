@@ -8,6 +8,7 @@ from turnwright.client.metrics.labels import Bounded
 from turnwright.client.metrics.meters import Meters
 from turnwright.journal.control import ThreadControl
 from turnwright.journal.entries import (
+    ContextCompactionFailed,
     Draft,
     InteractionExpired,
     InteractionRequested,
@@ -22,6 +23,7 @@ from turnwright.journal.entries import (
     TurnCancelled,
     TurnFailed,
     TurnStarted,
+    UsageCounted,
 )
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Usage
@@ -67,6 +69,11 @@ def counted(*payloads: Payload) -> Meters:
         ),
         (ModelLate(ordinal=1, what="responded"), "late_results_total", {"kind": "model"}, 1),
         (ToolLate(call_id="c", name="add", ordinal=1, outcome="success"), "late_results_total", {"kind": "tool"}, 1),
+        (
+            ContextCompactionFailed(reason="no words", usage=USED),
+            "model_tokens_total", {"model": "other", "kind": "output"}, 5,
+        ),
+        (UsageCounted(usage=USED), "model_cost_usd_total", {"model": "other"}, 2),
         (
             ToolFinished(call_id="c", name="add", ordinal=1, outcome="lost", duration_ms=500),
             "tool_seconds_sum", {"tool": "add", "outcome": "lost"}, 0.5,

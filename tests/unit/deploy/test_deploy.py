@@ -141,7 +141,9 @@ def test_every_file_of_an_overlay_is_there() -> None:
 
 def test_no_container_runs_as_root_or_writes_to_its_image() -> None:
     for manifest in workloads("base").values():
-        assert manifest["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]
+        pod = manifest["spec"]["template"]["spec"]
+        assert pod["enableServiceLinks"] is False, "a service's own variables look like settings"
+        assert pod["securityContext"]["runAsNonRoot"]
         for container in containers(manifest):
             assert container["securityContext"]["readOnlyRootFilesystem"]
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}

@@ -14,6 +14,7 @@ from turnwright.journal.elsewhere import Dialect, read_conversation, to_agentsco
 from turnwright.journal.elsewhere.difference import difference
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Message
+from turnwright.journal.state_parts import Requirement, TaskState, Verification
 
 ZONE = "Europe/Berlin"
 quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,6 +49,29 @@ def test_a_state_of_ours_allows_nothing_when_it_comes_back_untrusted(state: Agen
     assert (permissions.allow, permissions.working_directories) == ((), ())
     assert permissions.mode not in ("bypass", "accept_edits")
     assert permissions.deny == state.permissions.deny
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_people_settled_is_settled_only_on_the_word_of_whoever_brings_it(*, trusted: bool) -> None:
+    tasks = TaskState(
+        objective="ship it",
+        objective_state="confirmed",
+        objective_settled_by="ann",
+        requirements=(
+            Requirement(id="r", text="tests pass", state="confirmed", settled_by="ann", reason="agreed"),
+            Requirement(id="q", text="docs", state="proposed"),
+        ),
+        verifications=(Verification(requirement="r", passed=True, summary="green"),),
+    )
+    document = to_agentscope(AgentState(tasks=tasks), {})
+    found = read_conversation("agentscope", document, trust_permissions=trusted)
+    again = brought(found).tasks
+    if trusted:
+        assert again == tasks
+    else:
+        assert (again.objective, again.objective_state, again.verifications) == ("ship it", "proposed", ())
+        assert [one.state for one in again.requirements] == ["proposed", "proposed"]
+        assert sum("trust_permissions" in note.text for note in found.notes) == 3
 
 
 def java(*context: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

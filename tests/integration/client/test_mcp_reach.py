@@ -1,0 +1,32 @@
+"""What an MCP server of one user reaches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.client.hands import AGENT, Hands
+from turnwright.client import Client
+from turnwright.client.errors import NotFound
+from turnwright.client.mcp.tools import Tools
+
+
+@pytest.mark.parametrize("user", [None, "alice"])
+async def test_nothing_of_another_user_is_told_or_answered(client: Client, asking: Hands, user: str | None) -> None:
+    session = client.session("bob", "s")
+    await session.create()
+    turn = await session.submit("task", agent=AGENT)
+    await asking.want_tool(turn)
+    [question] = await turn.questions()
+    stranger, owner = Tools(client, user), Tools(client, "bob")
+    for attempt in (
+        stranger.status(turn.id),
+        stranger.wait(turn.id, 0),
+        stranger.respond(question.interaction_id, "approve"),
+        stranger.status(turn.id[:4]),
+        owner.status(turn.id[:4]),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert (await stranger.questions()).questions == []
+    assert (await owner.status(turn.id)).turn_id == turn.id
+    assert (await owner.respond(question.interaction_id, "approve")).turn_id == turn.id
