@@ -6,6 +6,7 @@ Rule: what is too much is refused before it is here. A body that nobody reads is
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from turnwright.client.gateway.problems import Full, GatewayError, TooLarge, Too
 
 AT_ONCE = 64
 LENGTH_DIGITS_MAX = 20
-IMPORTS = "/import"
+IMPORTS_AT_ONCE = 2
+IMPORT = re.compile(r"(/v1)?/sessions/[^/]+/threads/[^/]+/[^/]+/import")
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class Bodies:
     timeout_s: float
     import_bytes_max: int = 0
     held: int = 0
+    imports_held: int = 0
 
     @contextmanager
     def receiving(
@@ -42,28 +45,37 @@ class Bodies:
             started: whether the answer is under way, so that nothing can be refused.
             path: where it is sent to: a conversation from elsewhere, with its files, may be larger.
         """
-        most = max(self.bytes_max, self.import_bytes_max if path.endswith(IMPORTS) else 0)
-        body = _Body(self, receive, headers.get("content-length", ""), started, most)
+        is_import = IMPORT.fullmatch(path) is not None
+        body = _Body(self, receive, headers.get("content-length", ""), started, is_import=is_import)
         try:
             yield body.take
         finally:
             body.let_go()
 
-    def hold(self, more: int) -> None:
-        """Count so many bytes more. Raises `Full`."""
-        if self.held + more > max(AT_ONCE * self.bytes_max, 2 * self.import_bytes_max):
+    def most(self, *, is_import: bool) -> int:
+        """How many bytes one may have."""
+        return max(self.bytes_max, self.import_bytes_max) if is_import else self.bytes_max
+
+    def hold(self, more: int, *, is_import: bool) -> None:
+        """Count so many bytes more, or less; those of imports apart, so that they take nobody's room. Raises `Full`."""
+        at_once, held = (IMPORTS_AT_ONCE, self.imports_held) if is_import else (AT_ONCE, self.held)
+        if more > 0 and held + more > at_once * self.most(is_import=is_import):
             raise Full("the gateway reads as much as it can hold; repeat the request, with the same Idempotency-Key")
-        self.held += more
+        if is_import:
+            self.imports_held += more
+        else:
+            self.held += more
 
 
 class _Body:
     """One body; `taken` is how much of it came."""
 
     def __init__(
-        self, bodies: Bodies, receive: Receive, length: str, started: Callable[[], bool], bytes_max: int
+        self, bodies: Bodies, receive: Receive, length: str, started: Callable[[], bool], *, is_import: bool
     ) -> None:
         self._bodies = bodies
-        self._bytes_max = bytes_max
+        self._is_import = is_import
+        self._bytes_max = bodies.most(is_import=is_import)
         self._receive = receive
         self._declared = int(length) if length.isdecimal() and len(length) < LENGTH_DIGITS_MAX else 0
         self._started = started
@@ -91,7 +103,7 @@ class _Body:
             raise TooSlow(f"the body was not here within {self._bodies.timeout_s:g} s") from None
         more = len(message.get("body", b""))
         self._check(self.taken + more)
-        self._bodies.hold(more)
+        self._bodies.hold(more, is_import=self._is_import)
         self.taken += more
         if not message.get("more_body", False):
             self._whole = True
@@ -105,5 +117,5 @@ class _Body:
 
     def let_go(self) -> None:
         """Count it no more: it is whole, or nobody wants it."""
-        self._bodies.held -= self.taken
+        self._bodies.hold(-self.taken, is_import=self._is_import)
         self.taken = 0

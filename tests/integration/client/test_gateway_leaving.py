@@ -29,7 +29,7 @@ from turnwright.client.gateway.serve import server_of
 from turnwright.journal.driver import Driver
 
 DEADLINE_S = 60
-LOOKS_STUCK = 50
+LOOKS_STUCK = 100
 START: Message = {"type": "http.response.start", "status": 200, "headers": []}
 
 
