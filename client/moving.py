@@ -35,6 +35,8 @@ class Exporting(ABC):
         Raises:
             NotFound: there is no such session.
             CommandRejected: `content_erased` or `session_deleted`, when that happened meanwhile; the file is not whole.
+                `not_whole`: it has forks of another session's threads, which are to be made whole first.
+            StoreUnavailable: the file is not whole; begin it again.
         """
         await self.status()
         async for line in self._access.backend.export(self.key):
@@ -69,7 +71,7 @@ class Importing:
         Raises:
             InvalidInput: the file is not whole, or not what was exported.
             CommandRejected: `session_exists` (with other content), `session_deleted`, `turn_exists` (the session is in
-                this journal under another id), `import_busy`.
+                this journal under another id), `import_busy`, `import_lost` (discarded meanwhile: import it again).
             StoreUnavailable: call it again; it goes on where it was.
         """
         _, principal, reason = self._access.said(how)
