@@ -60,6 +60,15 @@ def _plain_tracebacks() -> None:
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
+@pytest.fixture(autouse=True)
+def _logs_as_before(_plain_tracebacks: None) -> Iterator[None]:
+    """What a test sets up of logs, such as by calling a command here, is not left to the next one."""
+    before = structlog.get_config()
+    yield
+    if structlog.get_config() != before:
+        structlog.configure(**before)
+
+
 @contextmanager
 def running_postgres() -> Iterator["PostgresServer"]:
     """An empty PostgreSQL, for as long as this is open."""

@@ -28,7 +28,7 @@ async def test_a_process_that_has_ended_is_neither_running_nor_frozen_and_others
     else:
         worker.kill()
     assert not worker.is_frozen
-    assert not worker.is_running
+    await worker.until_ended()  # of a process with threads the end is told when the last of them has ended
     assert not worker.is_frozen
     assert (await world.start_worker()).is_running
 
