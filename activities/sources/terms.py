@@ -22,6 +22,7 @@ from turnwright.journal.errors import InvalidInput
 TIMEOUT_S: Final = 600.0
 NAME_CHARACTERS_MAX: Final = 64
 DESCRIPTION_CHARACTERS_MAX: Final = 8_000
+PREFIX_CHARACTERS_MAX: Final = 40
 SPEC_BYTES_MAX: Final = 64 * 1024
 TOOLS_MAX: Final = 200
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,40}")
@@ -141,7 +142,11 @@ def _unfit(spec: ToolSpec, kept: Mapping[str, ToolSpec]) -> str | None:
 
 def _check(terms: Terms) -> None:
     where = f"source {terms.name}"
-    if not isinstance(terms.prefix, str) or _UNCALLABLE.search(terms.prefix) or len(terms.prefix) > 40:  # noqa: PLR2004
+    if (
+        not isinstance(terms.prefix, str)
+        or _UNCALLABLE.search(terms.prefix)
+        or len(terms.prefix) > PREFIX_CHARACTERS_MAX
+    ):
         raise InvalidInput(f"{where}: prefix has up to 40 letters, digits, `_` and `-`, got {terms.prefix!r}")
     effects = [*terms.effects.values(), *((terms.effect,) if terms.effect is not None else ())]
     wrong = [effect for effect in effects if effect not in get_args(Effect)]
