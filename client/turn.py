@@ -7,7 +7,7 @@ nothing a turn could notice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from contextlib import aclosing
 from typing import Any, Literal, TypeVar, Unpack
 
@@ -176,9 +176,12 @@ class Turn(Answering, Hooked):
         return self._found(await self._access.backend.report(self.key, self.id))
 
     async def wait(
-        self, timeout_s: float | None = None, *, until: Collection[ShownStatus] = tuple(FINISHED)
+        self,
+        timeout_s: float | None = None,
+        *,
+        until: Collection[ShownStatus] | Callable[[TurnView], bool] = tuple(FINISHED),
     ) -> TurnView:
-        """Wait until the turn has ended, or is shown as one of `until`.
+        """Wait until the turn has ended, is shown as one of `until`, or is what `until` is true of.
 
         Raises:
             WaitTimeout: `timeout_s` is over. The turn goes on.
@@ -187,7 +190,7 @@ class Turn(Answering, Hooked):
         clock = asyncio.timeout(timeout_s)
         try:
             async with clock, self._access.backend.watch(self.key) as watching:
-                while (view := await self.status()).status not in until:
+                while not _is_come((view := await self.status()), until):
                     await watching.changed(POLL_S)
                 return view
         except TimeoutError:
@@ -281,3 +284,7 @@ class Turn(Answering, Hooked):
 
     async def _command(self, command: TurnCommand, how: How) -> Receipt:
         return await self._access.command(self.key, command, check=how.get("check", True))
+
+
+def _is_come(view: TurnView, until: Collection[ShownStatus] | Callable[[TurnView], bool]) -> bool:
+    return until(view) if callable(until) else view.status in until

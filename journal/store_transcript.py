@@ -12,11 +12,13 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.canonical import digest
 from turnwright.journal.entries import EntryErased, Erased
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import first, rows
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.bases import load_state
 from turnwright.journal.transact.reading import Located
 from turnwright.journal.transcripts import files
 from turnwright.journal.transcripts.lines import header, log_line, thread_of, view_lines
@@ -131,7 +133,7 @@ class SessionTranscripts:
         shown = dict(self._seen)
         anew = not self._view.exists()
         for key in threads:
-            state = await self._journal.state(key)
+            state = await self._state(key)
             lines = view_lines(key, state)
             marks, known = [_mark(line) for line in lines], shown.get(key, [])
             anew = anew or marks[: len(known)] != known
@@ -143,8 +145,12 @@ class SessionTranscripts:
             await asyncio.to_thread(files.append, self._view, more)
         self._seen = shown
 
+    async def _state(self, key: ThreadKey) -> AgentState:
+        """Read past the cache, whose states are those that turns go on from."""
+        return await self._journal.driver.read(partial(load_state, key))
+
     async def _show_anew(self) -> Threads:
-        made = {key: view_lines(key, await self._journal.state(key)) for key in await self._threads()}
+        made = {key: view_lines(key, await self._state(key)) for key in await self._threads()}
         together = chain([self._view_header], *made.values())
         await asyncio.to_thread(files.replace, self._view, together)
         return {key: [_mark(line) for line in lines] for key, lines in made.items()}
@@ -181,7 +187,8 @@ def _read(view: Path, header_line: bytes, key: SessionKey) -> Threads:
 
 def _begin(path: Path, header_line: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(header_line)
+    with files.private(path, "wb") as file:
+        file.write(header_line)
 
 
 def _put(beside: Path, path: Path) -> None:

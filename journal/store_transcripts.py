@@ -29,6 +29,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.store_transcript import SessionTranscripts, remove
 from turnwright.journal.transact.deleting import count_also
 from turnwright.journal.transcripts import TRANSCRIPTS
+from turnwright.journal.transcripts.files import BESIDE
 from turnwright.journal.transcripts.names import LOG, VIEW, place
 
 LOCK = ".lock"
@@ -95,6 +96,7 @@ class TranscriptWriter:
         for session_id in self._positions.keys() - there:
             key, _ = self._positions.pop(session_id)
             self._known.pop(key, None)
+            self._unread.discard(key)
             await self._remove_deleted(key)
         return changed
 
@@ -115,6 +117,8 @@ class TranscriptWriter:
         except BaseException:
             self._known.pop(key, None)  # half a line may stand there, which is repaired when it is opened anew
             raise
+        else:
+            self._unread.discard(key)
         self._positions[session_id] = (key, position)
         return True
 
@@ -128,7 +132,8 @@ class TranscriptWriter:
         return found
 
     async def _sweep(self) -> None:
-        """Delete the files of sessions that were deleted while nobody wrote here."""
+        """Delete what crashes left, and the files of sessions that were deleted while nobody wrote here."""
+        await asyncio.to_thread(_remove_left, self._folder)
         for path in await asyncio.to_thread(lambda: sorted(self._folder.glob(f"*/*/*{VIEW}"))):
             key = await asyncio.to_thread(_whose, path, self._journal_id)
             if key is not None:
@@ -144,6 +149,11 @@ class TranscriptWriter:
             await self._journal.driver.write(partial(count_also, row[0], TRANSCRIPTS, count))
         if count:
             log.info("transcripts_deleted", session=key.canonical, files=count)
+
+
+def _remove_left(folder: Path) -> None:
+    for path in folder.glob(f"*/*/*{VIEW}{BESIDE}"):
+        path.unlink(missing_ok=True)
 
 
 def _whose(path: Path, journal_id: str) -> SessionKey | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from turnwright.client.cli.options import Json, Reason, SessionName, User, how
+from turnwright.client.cli.private_file import write_private
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
@@ -25,8 +25,6 @@ AsSession = Annotated[str | None, typer.Option("--as-session", help="The session
 AsUser = Annotated[str | None, typer.Option("--user", "-u", help="Whose it is to be; else whose it was.")]
 Anonymous = Annotated[bool, typer.Option("--anonymous", help="It is to be the anonymous user's.")]
 GoOn = Annotated[bool, typer.Option("--go-on", help="Turns that have not ended go on; else the session is paused.")]
-
-PRIVATE = 0o600  # it is as confidential as the journal
 
 
 class MovingCommands:
@@ -50,7 +48,7 @@ class MovingCommands:
                     raise InvalidInput("--json says what was written to a file; give one with --output")
                 await _pipe(parts)
                 return
-            size = await _write(parts, to)
+            size = await write_private(parts, to)
             screen.show({"file": str(to), "bytes": size}, f"session {session} is in {to}: {size:,} bytes")
 
         self._runner.run(run, as_json=as_json)
@@ -82,21 +80,6 @@ async def _pipe(parts: AsyncIterator[bytes]) -> None:
     async for part in parts:
         await asyncio.to_thread(sys.stdout.buffer.write, part)
     sys.stdout.buffer.flush()
-
-
-async def _write(parts: AsyncIterator[bytes], to: Path) -> int:
-    """Write beside the file and put it there once all of it came: half of a file is none."""
-    beside, size = to.with_name(f".{to.name}.{os.getpid()}"), 0
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE), "wb") as file:
-            async for part in parts:
-                size += await asyncio.to_thread(file.write, part)
-            file.flush()
-            await asyncio.to_thread(os.fsync, file.fileno())
-        beside.replace(to)
-    finally:
-        beside.unlink(missing_ok=True)
-    return size
 
 
 def _plain(done: Imported) -> dict[str, Any]:

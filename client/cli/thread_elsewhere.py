@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +13,13 @@ import typer
 from turnwright.client.bringing import Brought
 from turnwright.client.cli import plain
 from turnwright.client.cli.options import Agent, Json, Reason, RequestId, SessionName, ThreadName, User, how
+from turnwright.client.cli.private_file import write_private
 from turnwright.client.cli.running import Runner
 from turnwright.client.cli.screen import Screen
 from turnwright.client.client import Client
 from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.journal.elsewhere import Format
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import MAIN_THREAD
 
 NOTES_SHOWN_MAX = 20
@@ -61,9 +64,9 @@ class ThreadElsewhereCommands:
         as_json: Json = False,
     ) -> None:
         """Begin a thread with a conversation from elsewhere; the next turn goes on from it."""
-        document = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
 
         async def run(client: Client, screen: Screen) -> None:
+            document = _read(file)
             found = client.session(user, session).thread(agent, thread)
             brought = await found.import_conversation(
                 form,
@@ -102,9 +105,20 @@ class ThreadElsewhereCommands:
             if output is None:
                 sys.stdout.write(text)
             else:
-                output.write_text(text, encoding="utf-8")
+                await write_private(_whole(text), output)
 
         self._runner.run(run, as_json=False)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+
+
+async def _whole(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
 
 
 def _plain(brought: Brought) -> dict[str, Any]:

@@ -18,20 +18,17 @@ from turnwright.client.client import Client
 from turnwright.client.errors import CommandRejected, NotFound, WaitTimeout
 from turnwright.client.mcp.told import Answered, Questions, Submitted, TurnTold, asked_of, told_of
 from turnwright.client.turn import Turn
+from turnwright.client.views import TurnView
 from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import IfBusy
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import MAIN_THREAD, ThreadKey
-from turnwright.journal.shown import ShownStatus
-from turnwright.journal.turn_status import FINISHED
 
 P = ParamSpec("P")
 T = TypeVar("T")
 WAIT_S, WAIT_S_MAX = 25.0, 300.0
 QUESTIONS, QUESTIONS_MAX = 20, 100
 WHOLE_TURN_ID = re.compile(r"t-[0-9a-f]{32}")
-# It goes on when somebody answers, resumes it, or it is at its end.
-STANDS_STILL: tuple[ShownStatus, ...] = (*FINISHED, "waiting", "paused")
 
 Session = Annotated[str, Field(description="The session's id.")]
 TurnId = Annotated[str, Field(description="The turn's id, as `submit` gave it.")]
@@ -107,7 +104,7 @@ class Tools:
         """
         turn = await self._turn(turn_id)
         try:
-            await turn.wait(timeout_s, until=STANDS_STILL)
+            await turn.wait(timeout_s, until=_stands_still)
         except WaitTimeout:
             return await self._told(turn, timed_out=True)
         return await self._told(turn)
@@ -151,6 +148,11 @@ class Tools:
     async def _told(self, turn: Turn, *, timed_out: bool = False) -> TurnTold:
         questions = await turn.questions()
         return told_of(await turn.report(), questions, timed_out=timed_out)
+
+
+def _stands_still(view: TurnView) -> bool:
+    """Whether it is at its end, or goes on only when somebody answers or resumes it; children work by themselves."""
+    return view.finished or view.status == "paused" or bool(view.asked)
 
 
 def _words(error: BaseException) -> str:

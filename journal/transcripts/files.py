@@ -14,19 +14,25 @@ from typing import IO, Any
 
 BLOCK_BYTES = 64 * 1024
 BESIDE = ".new"
+PRIVATE = 0o600  # as confidential as the journal
 
 
 def append(path: Path, lines: Iterable[bytes]) -> None:
     """Write behind what is there."""
-    with path.open("ab") as file:
+    with private(path, "ab") as file:
         file.writelines(lines)
+
+
+def private(path: Path, mode: str) -> IO[bytes]:
+    """The file, which nobody else may read if it is made now."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, PRIVATE))
 
 
 def replace(path: Path, lines: Iterable[bytes]) -> None:
     """Put other lines in its place."""
     beside = path.with_name(path.name + BESIDE)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with beside.open("wb") as file:
+    with private(beside, "wb") as file:
         file.writelines(lines)
         settle(file)
     beside.replace(path)

@@ -1,6 +1,7 @@
 """Conversations from elsewhere on the command line, and what a gateway lets through of them."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ async def test_a_document_is_brought_and_goes_out_again(run: Run, session: Sessi
     out = tmp_path / "out.json"
     assert shown(await run("thread", "export", *AT, *OF, "-o", str(out))) == ""
     assert difference(STATE, json.loads(out.read_text(encoding="utf-8"))) is None
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    for wrong in (tmp_path, tmp_path / "none"):
+        assert "cannot be read" in refused(await run("thread", "import", *AT, str(wrong), *OF, "--format", "openai"), 2)
 
 
 async def test_messages_come_from_standard_input_and_every_note_is_in_the_json(run: Run, session: Session) -> None:

@@ -164,6 +164,8 @@ async def test_a_session_that_ends_ends_its_schedules_and_temporal_is_to_be_told
     [ended] = await due(driver)
     assert (ended.state, ended.generation) == ("ended", schedule.generation)
     assert await take(played.journal, schedule) is None
+    await driver.write(partial(schedules.note_refused, ended, "not now", FAR_US))
+    assert await due(driver) == [], "one that Temporal does not let go of keeps no other waiting"
     await driver.write(partial(schedules.forget_schedule, ended))
     assert await due(driver) == []
 

@@ -1,6 +1,7 @@
 """Transcripts say what the journal says, whatever became of the files, and nothing that is erased or deleted."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -182,6 +183,27 @@ async def test_what_is_erased_is_in_neither_file(played: Played, kept: Kept, run
     await (kept.go_on() if running else kept.afresh())
     assert all(b'was said"' not in held and b"is done" not in held for held in kept.files())
     assert kept.logged() == await everything(played.journal)
+
+
+async def test_what_a_crash_left_beside_the_files_goes_with_a_session_that_is_deleted(
+    played: Played, kept: Kept
+) -> None:
+    await answered(played, "one")
+    await kept.go_on()
+    left = [path.rename(path.with_name(f"{path.name}.new")) for path in (kept.log, kept.view)]
+    await delete_session(played.journal, SESSION, DeleteSession(request_id="delete"))
+    with pytest.raises(FileNotFoundError):
+        await kept.afresh()
+    assert not any(path.exists() for path in left)
+
+
+async def test_only_their_owner_reads_them_whatever_the_folder_allows(played: Played, kept: Kept) -> None:
+    kept.folder.mkdir(mode=0o755)
+    await answered(played, "one")
+    await kept.go_on()
+    await answered(played, "two", SIDE)
+    await kept.go_on()
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (kept.log, kept.view)} == {0o600}
 
 
 @pytest.mark.parametrize("running", [True, False])

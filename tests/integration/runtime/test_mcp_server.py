@@ -18,6 +18,7 @@ from mcp_types import TextContent
 from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.runtime.asking import ASKING
 from tests.integration.runtime.cluster import ROOT, Cluster
+from tests.integration.runtime.families import family, give, told
 from tests.integration.runtime.scripts import Step, call, say
 from tests.integration.runtime.workers import DEADLINE_S
 from turnwright.journal.api_keys import Grant
@@ -93,6 +94,20 @@ async def test_a_task_is_submitted_asks_is_answered_and_tells_its_answer(
         assert (done["status"], done["finished"], done["questions"]) == ("completed", True, [])
         assert done["answer"].startswith("It is ")
         assert await ask(client, "status", turn_id=made["turn_id"]) == done
+
+
+async def test_a_wait_goes_on_while_a_subagent_works(small_cluster: Cluster, tmp_path: Path) -> None:
+    log, gate = str(tmp_path / "log"), tmp_path / "gate"
+    working = told(call("look", log=log, wait_for=str(gate)), say("done"))
+    async with family(small_cluster), connected(on_journal(small_cluster)) as client:
+        task = {"session": "s", "agent": "head", "message": words(give(working), say("{result}"))}
+        made = await ask(client, "submit", **task, request_id="one")
+        await small_cluster.until_trace(Path(log), "started")
+        early = await ask(client, "wait", turn_id=made["turn_id"], timeout_s=0.5)
+        assert (early["timed_out"], early["status"], early["questions"]) == (True, "waiting", [])
+        gate.touch()
+        done = await ask(client, "wait", turn_id=made["turn_id"], timeout_s=60)
+        assert (done["status"], done["answer"]) == ("completed", "done")
 
 
 async def test_what_its_tools_promise_and_what_goes_wrong_is_said_in_words(small_cluster: Cluster) -> None:
