@@ -1,8 +1,9 @@
 """One call of a server's tool, with what the server wants to know meanwhile.
 
 Rule: a question ends the attempt, so nothing waits here for a person. A server of today ends its answer with it, and
-is given the answer with the next attempt. One of before asks in the middle of the call: the call is cancelled, and made
-again with the answer if that does no harm; in a `once` call it is told that nobody answers.
+is given the answer with the next attempt. One of before asks in the middle of the call: it is told `cancel`, the call
+is cancelled if that does not end it, and made again with the answer if that does no harm; in a `once` call it is only
+told that nobody answers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from mcp import MCPError
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult, RequestParamsMeta
 
 from turnwright.activities.mcp.asking import CANCELLED, ROUNDS_MAX, Asking
-from turnwright.activities.mcp.live import Live
+from turnwright.activities.mcp.live import Live, seen
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_results import Question
@@ -24,6 +25,8 @@ from turnwright.journal.agents import ToolSpec
 # The key a server may recognise a repeated call by; the prefix is ours, as the protocol asks.
 IDEMPOTENCY_KEY: Final = "turnwright/idempotency_key"
 STATE_ONLY_WAIT_S: Final = 0.2
+# How long a call that asked may still be answered. A server has it until then, and nobody else could ask meanwhile.
+ANSWER_S_MAX: Final = 2.0
 
 log = structlog.get_logger(__name__)
 
@@ -37,6 +40,11 @@ class Calling:
         self._arguments = arguments
         self._asking = asking
         self._asked: asyncio.Future[Question] = asyncio.get_running_loop().create_future()
+
+    @property
+    def key(self) -> str:
+        """What the call is known by, the same for all of its attempts."""
+        return self._ctx.idempotency_key
 
     async def made(self, live: Live) -> CallToolResult | Question:
         """Have it carried out.
@@ -52,12 +60,14 @@ class Calling:
             ends: set[asyncio.Future[Any]] = {work, self._asked}
             try:
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                if self._asked.done() and not work.done():
-                    return self._asked.result()
-                return await work
+                if not self._asked.done():
+                    return await work
+                await asyncio.wait({work}, timeout=ANSWER_S_MAX)
+                return self._asked.result()
             finally:
                 work.cancel()
                 await asyncio.wait({work})
+                seen(work)
 
     async def elicited(self, params: ElicitRequestParams) -> ElicitResult:
         """What a server of before is answered that asks in the middle of the call."""

@@ -1,8 +1,9 @@
 """The connection to a server: a session that is opened when first needed, kept, and opened anew when it has ended.
 
-Rule: there is one session for a server and a worker. After a failure it is not tried again at once, but ever more
-seldom; who asks meanwhile is told what was wrong. One who waits no longer leaves the opening alone: a server that is
-slow to start would never be there otherwise.
+Rule: there is one session for a server and a worker. One that was left is not given out any more, and lasts until its
+calls are over, beside the next. After a failure it is not tried again at once, but ever more seldom; who asks meanwhile
+is told what was wrong. One who waits no longer leaves the opening alone: a server that is slow to start would never be
+there otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import asyncio
 import time
 from typing import Final
 
-from turnwright.activities.mcp.live import Live
+from turnwright.activities.mcp.live import Live, seen
 from turnwright.activities.mcp.server import McpServer
 from turnwright.activities.sources.port import SourceAway
 
@@ -25,6 +26,7 @@ class Connection:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._live: Live | None = None
+        self._opened: set[Live] = set()
         self._opening: asyncio.Task[Live] | None = None
         self._failures = 0
         self._not_before_s = 0.0
@@ -42,7 +44,7 @@ class Connection:
             if time.monotonic() < self._not_before_s:
                 raise SourceAway(self._why)
             self._opening = asyncio.create_task(self._open(), name=f"mcp {self._server.name} opening")
-            self._opening.add_done_callback(_seen)
+            self._opening.add_done_callback(seen)
         return await asyncio.shield(self._opening)
 
     async def live_within(self, patience_s: float) -> Live:
@@ -61,23 +63,18 @@ class Connection:
                     raise
             await asyncio.sleep(wait_s)
 
-    async def drop(self, live: Live) -> None:
-        """Have no more to do with a session that does not answer as it should."""
-        if self._live is live:
-            self._live = None
-        await live.close()
-
     async def close(self) -> None:
-        """End the session, if there is one."""
+        """End the session, if there is one, and those before it that have calls yet."""
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.cancel()
             await asyncio.wait({opening})
-        live, self._live = self._live, None
-        if live is not None:
-            await live.close()
+        self._live = None
+        opened, self._opened = self._opened, set()
+        await asyncio.gather(*(live.close() for live in opened))
 
     async def _open(self) -> Live:
+        await self._end_left()
         try:
             self._live = await Live.open(self._server)
         except SourceAway as error:
@@ -87,10 +84,11 @@ class Connection:
             self._why = f"The MCP server {self._server.name!r} is away: {error}."
             raise SourceAway(self._why) from error
         self._failures = 0
+        self._opened.add(self._live)
         return self._live
 
-
-def _seen(opening: asyncio.Task[Live]) -> None:
-    """Look at the end of an opening that nobody may wait for any more; asyncio reports errors nobody looked at."""
-    if not opening.cancelled():
-        opening.exception()
+    async def _end_left(self) -> None:
+        """Have the sessions without calls end first: a program may not bear another of its kind beside it."""
+        ending = [live for live in self._opened if live.is_idle]
+        await asyncio.gather(*(live.close() for live in ending))
+        self._opened.difference_update(ending)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import Context
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 import httpx2
@@ -34,9 +33,11 @@ from mcp_types import (
 from mcp_types import Tool as McpTool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from turnwright.activities.mcp.fate import Fate
 from turnwright.activities.mcp.said import Said
 from turnwright.activities.mcp.server import McpServer
-from turnwright.activities.mcp.transports import Fate, transport_of
+from turnwright.activities.mcp.transports import transport_of
+from turnwright.activities.mcp.under_way import Hearing, UnderWay
 from turnwright.activities.sources.port import SourceAway
 from turnwright.activities.sources.terms import TOOLS_MAX
 from turnwright.activities.tool_errors import bounded, without_secrets
@@ -58,14 +59,6 @@ class Lost(Exception):
         self.sent = sent
 
 
-class Hearing(Protocol):
-    """A call that hears what its server wants to know."""
-
-    async def elicited(self, params: ElicitRequestParams) -> ElicitResult:
-        """The answer, as far as there is one."""
-        ...
-
-
 class Live:
     """A session; made by `open`."""
 
@@ -73,13 +66,13 @@ class Live:
         self._server = server
         self._said = Said(server.name)
         self._fate = Fate()
+        self._under_way = UnderWay(server.name, self._fate)
         self._closing = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._error: BaseException | None = None
         self._listing: tuple[McpTool, ...] = ()
         self._is_fresh = False
-        self._one_lists = asyncio.Lock()
-        self._calls: list[Hearing] = []
+        self._listing_now: asyncio.Task[tuple[McpTool, ...]] | None = None
         self._listed_s = 0.0
         # Of no turn: what is logged here is not about the one that happened to open it.
         self._task = asyncio.get_running_loop().create_task(self._keep(), name=f"mcp {server.name}", context=Context())
@@ -106,20 +99,30 @@ class Live:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more can be asked here."""
-        return self._fate.gone.is_set() or self._fate.forgotten.is_set() or self._task.done()
+        """Whether nothing more is to be asked here."""
+        return self._fate.gone.is_set() or self._fate.left.is_set() or self._task.done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is under way."""
+        return self._under_way.idle.is_set()
 
     @property
     def last_words(self) -> str:
         """The last the server wrote, as the end of a sentence."""
         return f"; it last said: {self._said.last}" if self._said.last else ""
 
+    def leave(self, why: str) -> None:
+        """Begin nothing more here; it ends when the calls under way are over."""
+        self._fate.leave(why)
+
     async def close(self) -> None:
         """End the session and the server's process, by force if need be."""
         self._closing.set()
         if not self._ready.done():
             self._task.cancel()
-        await asyncio.wait({self._task}, timeout=CLOSE_S_MAX)
+        listing = () if self._listing_now is None else (self._listing_now,)
+        await asyncio.wait({self._task, *listing}, timeout=CLOSE_S_MAX)
         if not self._task.done():
             log.warning("mcp_session_not_closed", server=self._server.name, after_s=CLOSE_S_MAX)
             self._task.cancel()
@@ -127,20 +130,21 @@ class Live:
     async def list(self) -> tuple[McpTool, ...]:
         """The server's tools; it is asked when it says that they changed, and once in a while.
 
+        It is asked for all who want to know, and one who waits no longer leaves that alone.
+
         Raises:
             Lost: the session ended.
             MCPError: the server refuses.
+            TimeoutError: it did not answer in time; who else has a call under way here keeps it.
         """
-        async with self._one_lists:
-            if not self._is_fresh or time.monotonic() - self._listed_s > LIST_AGE_S_MAX:
-                self._is_fresh = True  # until a change is heard, also one that comes before the answer
-                self._listed_s = time.monotonic()
-                try:
-                    self._listing = await self._list()
-                except BaseException:
-                    self._is_fresh = False
-                    raise
-            return self._listing
+        if self._listing_now is None or self._listing_now.done():
+            if self._is_fresh and time.monotonic() - self._listed_s <= LIST_AGE_S_MAX:
+                return self._listing
+            loop = asyncio.get_running_loop()
+            name = f"mcp {self._server.name} list"
+            self._listing_now = loop.create_task(self._list_anew(), name=name, context=Context())
+            self._listing_now.add_done_callback(seen)
+        return await asyncio.shield(self._listing_now)
 
     async def call(
         self,
@@ -172,21 +176,25 @@ class Live:
         except (MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise await self._meaning(error) from error
 
-    @contextmanager
-    def hearing(self, call: Hearing) -> Iterator[None]:
-        """Let a call hear, while the block runs, what the server wants to know."""
-        self._calls.append(call)
-        try:
-            yield
-        finally:
-            self._calls.remove(call)
+    def hearing(self, call: Hearing) -> AbstractContextManager[None]:
+        """Let a call hear, while the block runs, what the server wants to know; the session lasts as long."""
+        return self._under_way.hearing(call)
 
     async def _elicited(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002 - the SDK names it
-        """A question names no call: it is that of the only one there is; of several, nobody knows whose it is."""
-        if len(self._calls) == 1:
-            return await self._calls[0].elicited(params)
-        log.warning("mcp_question_not_asked", server=self._server.name, reason="several calls are under way")
-        return ElicitResult(action="cancel")
+        return await self._under_way.elicited(params)
+
+    async def _list_anew(self) -> tuple[McpTool, ...]:
+        self._is_fresh = True  # until a change is heard, also one that comes before the answer
+        self._listed_s = time.monotonic()
+        try:
+            async with asyncio.timeout(self._server.connect_timeout_s):
+                self._listing = await self._list()
+        except BaseException as error:
+            self._is_fresh = False
+            if isinstance(error, TimeoutError):
+                self._under_way.doubt()
+            raise
+        return self._listing
 
     async def _list(self) -> tuple[McpTool, ...]:
         client = self._ready.result()
@@ -209,7 +217,7 @@ class Live:
         A connection that was closed tells nothing of that, even if the server refused another request of the session.
         """
         if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
-            if self._fate.forgotten.is_set():
+            if self._fate.forgotten:
                 return Lost("the server does not know the session any more", sent=False)
             return error
         await asyncio.wait({self._task}, timeout=END_SEEN_S)
@@ -221,7 +229,7 @@ class Live:
 
     async def _keep(self) -> None:
         try:
-            transport = transport_of(self._server, self._said, self._fate)
+            transport = transport_of(self._server, self._said, self._fate, self._under_way)
             made = Client(
                 transport,
                 cache=None,
@@ -246,18 +254,25 @@ class Live:
             said = str(error) if isinstance(error, SourceAway) else f"it could not be connected to{why}"
             self._ready.set_exception(SourceAway(said))
             self._ready.exception()  # seen, also if whoever waited has gone
+        elif self._fate.left.is_set():
+            log.info("mcp_session_left", server=self._server.name, reason=self._fate.why, then="opened when needed")
         elif not self._closing.is_set():
             log.warning("mcp_session_ended", server=self._server.name, why=why.lstrip(" ;"), then="opened when needed")
 
     async def _until_over(self, client: Client) -> None:
         listening = asyncio.create_task(self._listen(client))
         ends = [asyncio.create_task(event.wait()) for event in (self._closing, self._fate.gone)]
+        left = asyncio.create_task(self._left_by_all())
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((left, *ends), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (listening, *ends):
+            for task in (listening, left, *ends):
                 task.cancel()
-            await asyncio.wait((listening, *ends), timeout=END_SEEN_S)
+            await asyncio.wait((listening, left, *ends), timeout=END_SEEN_S)
+
+    async def _left_by_all(self) -> None:
+        await self._fate.left.wait()
+        await self._under_way.idle.wait()
 
     async def _listen(self, client: Client) -> None:
         """Hear of changed lists where the server has to be asked to tell."""
@@ -277,6 +292,12 @@ class Live:
     async def _heard(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._is_fresh = False
+
+
+def seen(task: asyncio.Task[Any]) -> None:
+    """Look at the end of a task nobody may wait for any more; asyncio reports errors nobody looked at."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _root(error: BaseException) -> BaseException:

@@ -7,7 +7,7 @@ and the headers it is sent may hold secrets.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ from turnwright.activities.sources.terms import TermOptions, Terms
 from turnwright.journal.errors import InvalidInput
 
 CONNECT_TIMEOUT_S: Final = 30.0
-Headers: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str]]
+Headers: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str] | Awaitable[Mapping[str, str]]]
 
 
 class McpOptions(TermOptions, total=False):
@@ -80,6 +80,9 @@ class McpServer:
     @classmethod
     def http(cls, name: str, url: str, *, headers: Headers | None = None, **options: Unpack[McpOptions]) -> Self:
         """A server reached by streamable HTTP. `headers` go with each request; a function is asked per connection.
+
+        The function may be async; one that is not has a thread of its own. It has half of `connect_timeout_s`, 10 s
+        at most.
 
         Raises:
             InvalidInput: something is not what it must be, or the extra `mcp` is not installed.

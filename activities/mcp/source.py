@@ -6,7 +6,6 @@ made again after a crash follows it. A call whose session was lost is made again
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from mcp import MCPError
@@ -64,14 +63,12 @@ class McpSource:
         for last in (False, True):
             live = await self._connection.live()
             try:
-                async with asyncio.timeout(timeout_s):
-                    return await live.list()
+                return await live.list()
             except Lost as lost:
-                await self._connection.drop(live)
+                live.leave(str(lost))
                 if last:
                     raise SourceAway(f"The MCP server {name!r} is away: {lost}.") from lost
             except TimeoutError:
-                await self._connection.drop(live)
                 raise SourceAway(f"The MCP server {name!r} did not list its tools within {timeout_s:g} s.") from None
             except (MCPError, ValueError) as error:
                 raise SourceAway(f"The MCP server {name!r} cannot list its tools: {error}") from error
@@ -110,7 +107,7 @@ class McpSource:
             try:
                 return await call.made(live)
             except Lost as lost:
-                await self._connection.drop(live)
+                live.leave(str(lost))
                 if lost.sent and spec.effect == "once":
                     raise OutcomeUnknown(f"The MCP server {self._server.name!r} took the call: {lost}.") from lost
                 if last:

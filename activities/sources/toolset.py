@@ -7,7 +7,7 @@ has an effect (`once` unless said otherwise), permissions, and a result in the j
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from turnwright.activities.sources.port import OpenSource
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Toolset:
     """The tools of a pydantic-ai toolset as an agent's: `Toolset("shop", FunctionToolset([...]))`.
 
-    `deps` makes what the tools find in `ctx.deps` (None without it) from the context of the call. The names of the
-    tools stay as they are, unless a `prefix` is said.
+    `deps` makes what the tools find in `ctx.deps` (None without it) from the context of the call; it may be async, and
+    one that is not has a thread of its own. The names of the tools stay as they are, unless a `prefix` is said.
 
     Raises:
         InvalidInput: it is no toolset, or something else is not what it must be.
@@ -34,7 +34,7 @@ class Toolset:
         name: str,
         toolset: AbstractToolset[Any],
         *,
-        deps: Callable[[ToolContext], Any] | None = None,
+        deps: Callable[[ToolContext], Awaitable[Any] | Any] | None = None,
         **options: Unpack[TermOptions],
     ) -> None:
         if not all(callable(getattr(toolset, part, None)) for part in ("get_tools", "call_tool")):

@@ -2,15 +2,14 @@
 
 Rule: a run's context holds what is true here and nothing made up: dependencies, ids, the call. There is no agent of
 pydantic-ai, and its model refuses. What a tool asks for (another try, an approval, a result from outside) becomes what
-that is here.
+that is here. Entering, listing and `deps` are bounded each, so no turn waits for them without end.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from contextvars import Context
+from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from pydantic import ValidationError
@@ -24,41 +23,49 @@ from pydantic_ai.usage import RunUsage
 from turnwright.activities.sources.listed import as_parameters, listed_tool
 from turnwright.activities.sources.port import SourceAway
 from turnwright.activities.sources.returned import returned
+from turnwright.activities.sources.stay import Stay
 from turnwright.activities.sources.terms import DESCRIPTION_CHARACTERS_MAX
 from turnwright.activities.sources.toolset import Toolset
+from turnwright.activities.tool_body import answer_of
 from turnwright.activities.tool_context import ToolContext
-from turnwright.activities.tool_errors import ToolError, bounded, unfit
+from turnwright.activities.tool_errors import ToolError, bounded, told, unfit
 from turnwright.activities.tool_results import Approval, External
 from turnwright.activities.tools import Tool
 from turnwright.journal.agents import ToolSpec
 from turnwright.journal.canonical import encode, repair
 
-ENTER_S_MAX: Final = 30.0
-LEAVE_S_MAX: Final = 8.0
+LIST_S_MAX: Final = 30.0
+DEPS_S_MAX: Final = 10.0
 _Given: TypeAlias = AbstractToolset[Any]
 
 
 class ToolsetInUse:
     """The tools of one toolset."""
 
-    def __init__(self, source: Toolset) -> None:
+    def __init__(self, source: Toolset, list_s_max: float = LIST_S_MAX, deps_s_max: float = DEPS_S_MAX) -> None:
         self._source = source
-        self._one = asyncio.Lock()
-        self._leaving = asyncio.Event()
-        self._inside: asyncio.Task[None] | None = None
+        self._stay = Stay(source.terms.name, source.toolset)
+        self._list_s_max = list_s_max
+        self._deps_s_max = deps_s_max
 
     async def list(self, ctx: ToolContext) -> tuple[ToolSpec, ...]:
         """The tools it has now.
 
         Raises:
-            SourceAway: it cannot be entered.
+            SourceAway: it cannot be entered, or does not list them in time.
         """
-        await self._enter()
-        run = self._context(ctx)
-        async with self._for(run) as toolset:
-            tools = await toolset.get_tools(run)
-        admitted = [tool for name, tool in tools.items() if self._source.terms.admits(name)]
-        return self._source.terms.fitting([self._spec(tool) for tool in admitted])
+        await self._stay.entered()
+        run = await self._context(ctx)
+        terms, timeout_s = self._source.terms, self._list_s_max
+        ended = await answer_of(partial(self._tools, run), timeout_s, f"list of {terms.name}")
+        if ended is None:
+            raise SourceAway(f"The toolset {terms.name!r} did not list its tools within {timeout_s:g} s.")
+        if isinstance(ended.error, Exception):
+            raise ended.error
+        if ended.error is not None:
+            raise SourceAway(f"The toolset {terms.name!r} cannot list its tools: {told(ended.error)}") from ended.error
+        tools: dict[str, ToolsetTool[Any]] = ended.value
+        return terms.fitting([self._spec(tool) for name, tool in tools.items() if terms.admits(name)])
 
     def tool(self, spec: ToolSpec) -> Tool[..., Any]:
         """The tool that was listed like this."""
@@ -66,10 +73,11 @@ class ToolsetInUse:
 
     async def close(self) -> None:
         """Leave the toolset."""
-        self._leaving.set()
-        if self._inside is not None:
-            await asyncio.wait({self._inside}, timeout=LEAVE_S_MAX)
-            self._inside.cancel()
+        await self._stay.leave()
+
+    async def _tools(self, run: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        async with self._for(run) as toolset:
+            return await toolset.get_tools(run)
 
     def _spec(self, tool: ToolsetTool[Any]) -> ToolSpec:
         terms, known = self._source.terms, tool.tool_def
@@ -85,18 +93,20 @@ class ToolsetInUse:
         )
 
     async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
-        await self._entered()
-        run = self._context(ctx, spec)
+        try:
+            await self._stay.entered()
+            run = await self._context(ctx, spec)
+        except SourceAway as away:
+            raise ToolError(f"The call was not made. {away}") from away
         async with self._for(run) as toolset:
             tool = (await toolset.get_tools(run)).get(spec.name_there or spec.name)
             if tool is None:
                 raise ToolError(f"The toolset {self._source.terms.name!r} has no tool {spec.name!r} any more.")
             return await _carried_out(toolset, tool, run, arguments)
 
-    def _context(self, ctx: ToolContext, spec: ToolSpec | None = None) -> RunContext[Any]:
-        deps = None if self._source.deps is None else self._source.deps(ctx)
+    async def _context(self, ctx: ToolContext, spec: ToolSpec | None = None) -> RunContext[Any]:
         return RunContext(
-            deps=deps,
+            deps=await self._deps(ctx),
             model=_NO_MODEL,
             usage=RunUsage(),
             tool_call_id=ctx.call_id or None,
@@ -117,35 +127,16 @@ class ToolsetInUse:
                 await stack.enter_async_context(toolset)
             yield await toolset.for_run_step(run)
 
-    async def _entered(self) -> None:
-        try:
-            await self._enter()
-        except SourceAway as away:
-            raise ToolError(f"The call was not made. {away}") from away
-
-    async def _enter(self) -> None:
-        """Enter it, in a task of its own: it must be left by the task that entered it."""
-        async with self._one:
-            if self._inside is not None and not self._inside.done():
-                return
-            entered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._inside = asyncio.get_running_loop().create_task(self._stay(entered), context=Context())
-            try:
-                async with asyncio.timeout(ENTER_S_MAX):
-                    await asyncio.shield(entered)
-            except Exception as error:
-                self._inside.cancel()
-                raise SourceAway(f"The toolset {self._source.terms.name!r} cannot be entered: {error!r}") from error
-
-    async def _stay(self, entered: asyncio.Future[None]) -> None:
-        try:
-            async with self._source.toolset:
-                entered.set_result(None)
-                await self._leaving.wait()
-        except Exception as error:
-            if entered.done():
-                raise
-            entered.set_exception(error)
+    async def _deps(self, ctx: ToolContext) -> Any:  # noqa: ANN401 - whatever the author's tools want
+        if self._source.deps is None:
+            return None
+        name, timeout_s = self._source.terms.name, self._deps_s_max
+        ended = await answer_of(partial(self._source.deps, ctx), timeout_s, f"deps of {name}")
+        if ended is None:
+            raise SourceAway(f"deps= of the toolset {name!r} gave nothing within {timeout_s:g} s.")
+        if ended.error is not None:
+            raise SourceAway(f"deps= of the toolset {name!r} failed: {told(ended.error)}") from ended.error
+        return ended.value
 
 
 async def _carried_out(toolset: _Given, tool: ToolsetTool[Any], run: RunContext[Any], arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - what the tool returns

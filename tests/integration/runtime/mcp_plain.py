@@ -1,7 +1,8 @@
 """An MCP server over standard input and output, of the protocol's older kind, that does what a test tells it to.
 
 It needs nothing but Python, so it starts in a moment. Its tools leave traces in files and wait for files, as the tests'
-own tools do. `python mcp_plain.py LOG [MISCHIEF…]`; LOG learns of its starts.
+own tools do. `python mcp_plain.py LOG [MISCHIEF…]`; LOG learns of its starts. One that is `single` does one thing at a
+time, and its list changes with each call.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class Server:
     def serve(self) -> None:
         for line in sys.stdin:
             message = json.loads(line)
-            if "method" in message:
+            if "method" in message and "single" in self.mischief:
+                self.handle(message)
+            elif "method" in message:
                 threading.Thread(target=self.handle, args=(message,), daemon=True).start()
             else:
                 self.answers[message["id"]] = message.get("result", {"action": "error"})
@@ -85,7 +88,7 @@ class Server:
             self.write(id=number, result={"tools": listed})
         elif method == "tools/call":
             self.call(number, params)
-        elif method == "notifications/cancelled" and (log := self.running.get(params["requestId"])):
+        elif method == "notifications/cancelled" and (log := self.running.pop(params["requestId"], None)):
             trace(log, "cancelled")
         elif method == "server/discover":
             self.write(id=number, error={"code": -32601, "message": "Method not found"})
@@ -93,19 +96,26 @@ class Server:
     def call(self, number: object, params: dict[str, Any]) -> None:
         name, arguments = params["name"], params.get("arguments") or {}
         self.running[number] = arguments.get("log", self.log)
+        if "single" in self.mischief:
+            self.write(method="notifications/tools/list_changed")
         body = getattr(self, f"do_{name.replace('.', '_')}", None)
         if body is None:
             self.write(id=number, error={"code": -32602, "message": f"Unknown tool: {name}"})
             return
         result = body(arguments, (params.get("_meta") or {}).get("turnwright/idempotency_key"))
+        if self.running.pop(number, None) is None:
+            return  # it was cancelled, and is not to be answered
         self.write(
             id=number, result={"content": [{"type": "text", "text": result}]} if isinstance(result, str) else result
         )
 
-    def effect(self, arguments: dict[str, Any], key: str) -> str:
+    def begin(self, arguments: dict[str, Any], key: str) -> None:
         trace(arguments["log"], f"started {key}")
         while arguments.get("wait_for") and not Path(arguments["wait_for"]).exists():
             time.sleep(POLL_S)
+
+    def effect(self, arguments: dict[str, Any], key: str) -> str:
+        self.begin(arguments, key)
         trace(arguments["log"], "done")
         return "done"
 
@@ -117,7 +127,7 @@ class Server:
         return str(arguments["text"])
 
     def do_confirm(self, arguments: dict[str, Any], key: str) -> str:
-        trace(arguments["log"], f"started {key}")
+        self.begin(arguments, key)
         number = f"ask-{next(self.numbers)}"
         self.write(id=number, method="elicitation/create", params=ASKED)
         while number not in self.answers:
