@@ -20,7 +20,7 @@ from turnwright.journal.lead import Lead
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.projecting import Projection
 from turnwright.journal.store import Journal
-from turnwright.journal.transact.snapshotting import DueThread, adopt_place, find_doomed, find_due_snapshots
+from turnwright.journal.transact.snapshotting import Doomed, DueThread, adopt_place, find_doomed, find_due_snapshots
 from turnwright.worker.actor import Looper
 
 LEAD = "snapshots"
@@ -57,6 +57,7 @@ class Snapshots(Looper):
         self._see_place_s = 0.0
         self._skipped = False
         self._refused: dict[int, int] = {}
+        self._stuck: set[int] = set()
 
     async def end(self) -> None:
         """Let another lead."""
@@ -149,12 +150,34 @@ class Snapshots(Looper):
         return None
 
     async def _delete(self) -> None:
-        """Take away what is there of sessions that were deleted."""
-        after = 0
+        """Take away what is there of sessions that were deleted; one that stays is tried again with the next look.
+
+        Raises:
+            StoreUnavailable: the place takes away nothing any more.
+        """
+        after = in_vain = 0
         while (doomed := await self._driver.read(partial(find_doomed, self._store.name, after))) is not None:
-            await self._projection.delete(doomed)
-            log.info("snapshots_deleted", session=doomed.session.canonical, threads=len(doomed.threads))
+            try:
+                await self._projection.delete(doomed)
+            except (StoreError, ValueError) as error:
+                in_vain += 1
+                if isinstance(error, StoreUnavailable) and in_vain == TOGETHER_MAX:
+                    raise
+                self._say_stuck(doomed, error)
+                after = doomed.session_id
+            else:
+                in_vain = 0
+                self._stuck.discard(doomed.session_id)
+                log.info("snapshots_deleted", session=doomed.session.canonical, threads=len(doomed.threads))
             await self._acts()
+
+    def _say_stuck(self, doomed: Doomed, error: Exception) -> None:
+        if doomed.session_id in self._stuck:
+            return
+        if len(self._stuck) >= REFUSED_MAX:
+            self._stuck.clear()
+        self._stuck.add(doomed.session_id)
+        log.warning("snapshots_not_deleted", session=doomed.session.canonical, error=str(error))
 
     async def _watch(self) -> Subscription:
         if self._watching is None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from turnwright.journal import store_delete
 from turnwright.journal.commands import DeleteSession, EraseEntry
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import SnapshotGone, StoreError, StoreUnavailable
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Text
 from turnwright.journal.snapshots.deciding import Kept
 from turnwright.journal.snapshots.files import FileSnapshots
@@ -27,6 +27,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session
 from turnwright.journal.transact import snapshotting
 from turnwright.journal.transact.rows import dump
+from turnwright.worker import snapshots
 from turnwright.worker.snapshots import Snapshots
 
 DEADLINE_S = 30
@@ -36,7 +37,7 @@ Follow = Callable[[SnapshotStore], Awaitable[Snapshots]]
 
 
 class Fragile(MemorySnapshots):
-    """Is away, or refuses some threads, as long as it is told to."""
+    """Is away, or refuses some threads or the deletion of some sessions, as long as it is told to."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,6 +50,12 @@ class Fragile(MemorySnapshots):
         if error is not None:
             raise error
         return await super().put(key, offer, **how)  # type: ignore[arg-type]
+
+    async def delete_session(self, session: SessionKey, threads: Collection[ThreadKey] = ()) -> int:
+        error = self.fails.get(session.session)
+        if error is not None:
+            raise error
+        return await super().delete_session(session, threads)
 
 
 @pytest.fixture
@@ -332,6 +339,33 @@ async def test_a_deleted_session_leaves_nothing_there_and_the_receipt_says_so(
     assert last.stores["snapshots"] == {"deleted": 1, "pending": 0}
     with pytest.raises(SnapshotGone):
         await store.put(SnapshotKey(side), Offer.of_value(1_000, "late"))
+
+
+@on_one_store
+@pytest.mark.parametrize("error", [StoreUnavailable("a file is in the way"), StoreError("it is another one's")])
+async def test_a_session_that_cannot_be_taken_away_keeps_no_other_waiting_and_is_tried_again(
+    played: Played, follow: Follow, monkeypatch: pytest.MonkeyPatch, error: StoreError
+) -> None:
+    monkeypatch.setattr(store_delete, "SNAPSHOTS_WAIT_S", 0)
+    monkeypatch.setattr(snapshots, "LOOK_ANYWAY_S", 0)
+    store, other, third = Fragile(), *(ThreadKey("t", None, "agent", session) for session in ("other", "third"))
+    for key in (KEY, other):
+        await turn(played, key.session, key)
+    loop = await follow(store)
+    for key in (KEY, other):
+        await there(played, store, key)
+    await loop.stop()
+    for key in (KEY, other):
+        await delete_session(played.journal, key.session_key, DELETE)
+    store.fails[KEY.session] = error
+    await follow(store)
+    await turn(played, "third", third)
+    await there(played, store, third)
+    assert {key async for key in store.every_key()} == {SnapshotKey(KEY), SnapshotKey(third)}
+    store.fails.clear()
+    async with asyncio.timeout(DEADLINE_S):
+        while await store.load(SnapshotKey(KEY)):
+            await asyncio.sleep(0.02)
 
 
 async def test_nothing_is_begun_for_a_session_that_is_being_deleted(played: Played, driver: Driver, sql: Sql) -> None:
