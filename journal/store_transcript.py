@@ -6,7 +6,6 @@ finds the log behind the journal writes the rest of both. An erasure writes both
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from itertools import chain
@@ -18,6 +17,7 @@ from turnwright.journal.entries import EntryErased, Erased
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import first, rows
 from turnwright.journal.store import Journal
+from turnwright.journal.store_disk import Disk
 from turnwright.journal.transact.bases import load_state
 from turnwright.journal.transact.reading import Located
 from turnwright.journal.transcripts import files
@@ -32,8 +32,9 @@ Threads = dict[ThreadKey, list[bytes]]
 class SessionTranscripts:
     """The two files of a session, as this process knows them. Only one process writes in a folder."""
 
-    def __init__(self, journal: Journal, journal_id: str, folder: Path, key: SessionKey) -> None:
+    def __init__(self, journal: Journal, journal_id: str, folder: Path, key: SessionKey, disk: Disk) -> None:
         self._journal = journal
+        self._disk = disk
         self._key = key
         self._log, self._view = place(folder, key, LOG), place(folder, key, VIEW)
         self._log_header, self._view_header = header("log", journal_id, key), header("view", journal_id, key)
@@ -63,13 +64,13 @@ class SessionTranscripts:
 
     async def remove(self) -> int:
         """Delete both; how many there were."""
-        return await asyncio.to_thread(remove, self._log, self._view)
+        return await self._disk.do(remove, self._log, self._view)
 
     async def _open(self) -> None:
         """Find out what is there, and repair it."""
-        last = await asyncio.to_thread(files.repaired, self._log, self._log_header)
+        last = await self._disk.do(files.repaired, self._log, self._log_header)
         self._position = 0 if last is None else last.get("position", 0)
-        self._seen = await asyncio.to_thread(_read, self._view, self._view_header, self._key)
+        self._seen = await self._disk.do(_read, self._view, self._view_header, self._key)
         if last is None or not await self._is_of_the_journal(last):
             await self._rewrite()
         await self._show(await self._threads())
@@ -90,7 +91,7 @@ class SessionTranscripts:
             after = page[-1].entry.position
 
     async def _append(self, page: list[Located]) -> None:
-        await asyncio.to_thread(files.append, self._log, [log_line(located) for located in page])
+        await self._disk.do(files.append, self._log, [log_line(located) for located in page])
         self._position = page[-1].entry.position
 
     async def _rewrite(self) -> None:
@@ -98,7 +99,7 @@ class SessionTranscripts:
         while True:
             position, erased, again = 0, set[tuple[ThreadKey, int]](), False
             beside = self._log.with_name(self._log.name + files.BESIDE)
-            await asyncio.to_thread(_begin, beside, self._log_header)
+            await self._disk.do(_begin, beside, self._log_header)
             async for page in self._pages(0):
                 for located in page:
                     where, payload = located.thread, located.entry.payload
@@ -106,10 +107,10 @@ class SessionTranscripts:
                         erased.add((where, located.entry.seq))
                     elif isinstance(payload, EntryErased):
                         again = again or (payload.erased_seq > 0 and (where, payload.erased_seq) not in erased)
-                await asyncio.to_thread(files.append, beside, [log_line(located) for located in page])
+                await self._disk.do(files.append, beside, [log_line(located) for located in page])
                 position = page[-1].entry.position
             if not again:
-                await asyncio.to_thread(_put, beside, self._log)
+                await self._disk.do(_put, beside, self._log)
                 self._position = position
                 return
 
@@ -142,7 +143,7 @@ class SessionTranscripts:
         if anew:
             shown = await self._show_anew()
         elif more:
-            await asyncio.to_thread(files.append, self._view, more)
+            await self._disk.do(files.append, self._view, more)
         self._seen = shown
 
     async def _state(self, key: ThreadKey) -> AgentState:
@@ -152,7 +153,7 @@ class SessionTranscripts:
     async def _show_anew(self) -> Threads:
         made = {key: view_lines(key, await self._state(key)) for key in await self._threads()}
         together = chain([self._view_header], *made.values())
-        await asyncio.to_thread(files.replace, self._view, together)
+        await self._disk.do(files.replace, self._view, together)
         return {key: [_mark(line) for line in lines] for key, lines in made.items()}
 
 

@@ -10,7 +10,6 @@ said; the others go on. Files of deleted sessions are deleted.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import fcntl
 import json
@@ -26,6 +25,7 @@ from turnwright.journal.errors import UNREADABLE
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import first, rows
 from turnwright.journal.store import Journal
+from turnwright.journal.store_disk import Disk
 from turnwright.journal.store_transcript import SessionTranscripts, remove
 from turnwright.journal.transact.deleting import count_also
 from turnwright.journal.transcripts import TRANSCRIPTS
@@ -51,6 +51,7 @@ class TranscriptWriter:
         self._known: OrderedDict[SessionKey, SessionTranscripts] = OrderedDict()
         self._unread: set[SessionKey] = set()
         self._swept = False
+        self._disk = Disk()
 
     def take(self) -> bool:
         """Make the folder and be the one that writes there; False: another process is."""
@@ -66,13 +67,13 @@ class TranscriptWriter:
         return True
 
     def leave(self) -> None:
-        """Let another one write. Harmless twice."""
+        """Let another one write, as soon as nothing of this one does any more. Harmless twice."""
         lock, self._lock = self._lock, None
         self._known.clear()
         self._positions.clear()
         self._swept = False
         if lock is not None:
-            os.close(lock)
+            self._disk.when_done(partial(os.close, lock))
 
     async def round(self) -> int:
         """Write what is new; of how many sessions there was something."""
@@ -125,7 +126,9 @@ class TranscriptWriter:
     def _transcripts(self, key: SessionKey) -> SessionTranscripts:
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = SessionTranscripts(self._journal, self._journal_id, self._folder, key)
+            found = self._known[key] = SessionTranscripts(
+                self._journal, self._journal_id, self._folder, key, self._disk
+            )
         self._known.move_to_end(key)
         while len(self._known) > SESSIONS_KNOWN_MAX:
             self._known.popitem(last=False)
@@ -133,9 +136,9 @@ class TranscriptWriter:
 
     async def _sweep(self) -> None:
         """Delete what crashes left, and the files of sessions that were deleted while nobody wrote here."""
-        await asyncio.to_thread(_remove_left, self._folder)
-        for path in await asyncio.to_thread(lambda: sorted(self._folder.glob(f"*/*/*{VIEW}"))):
-            key = await asyncio.to_thread(_whose, path, self._journal_id)
+        await self._disk.do(_remove_left, self._folder)
+        for path in await self._disk.do(lambda: sorted(self._folder.glob(f"*/*/*{VIEW}"))):
+            key = await self._disk.do(_whose, path, self._journal_id)
             if key is not None:
                 await self._remove_deleted(key)
 
@@ -144,7 +147,7 @@ class TranscriptWriter:
         row = await self._journal.driver.read(partial(first, "find_session", key.canonical))
         if row is not None and row[3] is None:
             return
-        count = await asyncio.to_thread(remove, place(self._folder, key, LOG), place(self._folder, key, VIEW))
+        count = await self._disk.do(remove, place(self._folder, key, LOG), place(self._folder, key, VIEW))
         if count and row is not None:
             await self._journal.driver.write(partial(count_also, row[0], TRANSCRIPTS, count))
         if count:

@@ -1,7 +1,10 @@
 """Transcripts say what the journal says, whatever became of the files, and nothing that is erased or deleted."""
 
+import asyncio
 import json
 import stat
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,12 +12,14 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played
 from tests.integration.journal.forking import fork, rewind, said, texts
+from turnwright.journal import store_disk
 from turnwright.journal.commands import CallSpec, ClearContext, DeleteSession, EraseEntry, FinishTool, StartTool
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, ToolCall
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session, read_tombstone
 from turnwright.journal.store_transcripts import TranscriptWriter
+from turnwright.journal.transcripts import files
 from turnwright.journal.transcripts.names import LOG, VIEW, place
 
 Files: TypeAlias = tuple[bytes, bytes]
@@ -233,3 +238,39 @@ async def test_one_process_writes_and_the_next_one_goes_on(played: Played, kept:
     assert second.take() is False
     whole = await kept.afresh()
     assert kept.files() == whole
+
+
+@pytest.mark.parametrize("finish_s", [60.0, 0.05], ids=["slow disk", "silent disk"])
+async def test_who_is_told_to_stop_in_the_middle_of_writing_lets_nobody_write_beside_it(
+    played: Played, kept: Kept, monkeypatch: pytest.MonkeyPatch, finish_s: float
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+    append = files.append
+
+    def slow(path: Path, lines: Iterable[bytes]) -> None:
+        began.set()
+        assert go_on.wait(60)
+        append(path, lines)
+
+    monkeypatch.setattr(files, "append", slow)
+    monkeypatch.setattr(store_disk, "FINISH_S", finish_s)
+    await answered(played, "one")
+    writer, other = TranscriptWriter(kept.journal, kept.folder), TranscriptWriter(kept.journal, kept.folder)
+    assert writer.take()
+    writing = asyncio.create_task(writer.round())
+    await asyncio.to_thread(began.wait, 60)
+    writing.cancel()
+    done, _ = await asyncio.wait({writing}, timeout=0.3)  # it has the time to go wrong
+    assert bool(done) == (finish_s < 1)
+    if done:
+        writer.leave()
+        assert not other.take(), "the thread is at work still"
+    go_on.set()
+    await asyncio.wait({writing})
+    writer.leave()
+    async with asyncio.timeout(10):
+        while not other.take():
+            await asyncio.sleep(0.01)
+    await other.round()
+    other.leave()
+    assert kept.logged() == await everything(played.journal)
