@@ -49,7 +49,7 @@ from turnwright.journal.transact.rows import (
     topic,
     write_session,
 )
-from turnwright.journal.transact.schedules import replace_schedules
+from turnwright.journal.transact.schedules import replace_schedules, replace_ticks
 from turnwright.journal.transact.verifying import prove_thread
 from turnwright.journal.transact.walking import Walk
 from turnwright.journal.turn_status import TurnStatus
@@ -219,6 +219,7 @@ def _write_head(walk: Walk, locked: Row, kept: Kept | None) -> Script[ThreadRow]
     yield from replace_head(row)
     yield from replace_turns(row, kept.turns)
     yield from replace_interactions(row, kept.questions)
+    yield from replace_ticks(row, walk.ticks)
     return row
 
 

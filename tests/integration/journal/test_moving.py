@@ -16,6 +16,7 @@ from turnwright.journal.commands import (
     CreateSession,
     DeleteSession,
     EraseEntry,
+    PauseThread,
     ResumeSession,
     Submit,
     TriggerSchedule,
@@ -93,6 +94,22 @@ async def test_what_is_erased_stays_erased_and_is_not_in_the_file(full: Played, 
     await take(target, path)
     [entry] = await target.journal.entries(ThreadKey("t", None, "agent", "s", "secret"), 0, 1)
     assert entry.as_json()["erased"] is True
+
+
+async def test_the_ticks_of_a_thread_of_which_something_was_erased_come_along(
+    played: Played, target: Played, tmp_path: Path
+) -> None:
+    await played.submit("one")
+    definition = Definition(name="news", agent=KEY.agent, input=user("the news"), times=Times(every_s=60))
+    await played.execute(SESSION, CreateSchedule(request_id="news", definition=definition))
+    await played.execute(SESSION, TriggerSchedule(request_id="now", name="news"))
+    paused = await played.execute(KEY, PauseThread(request_id="pause", reason="it is late"))
+    await played.execute(KEY, EraseEntry(request_id="erase", seq=paused.seq))
+    await take(target, await written(played, tmp_path / "s.jsonl"))
+    [here], [there] = [await list_schedules(one.journal, SESSION) or [] for one in (played, target)]
+    assert len(here.last) == 1
+    assert there.last == here.last
+    assert await proven(target.journal) == []
 
 
 async def test_an_import_twice_is_one_and_other_content_is_refused_by_name(
