@@ -126,7 +126,7 @@ def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Tes
     if ended.value is not None:
         return _answer(call, ended.value, duration_ms)
     if ended.stopped is not None:
-        used = partial.usage + call.room.usage
+        used = partial.usage + call.room.taken
         return InterruptModel(**call.base, reason=ended.stopped, partial=partial.blocks, usage=used)
     failure = _failure(ended.error)
     return FailModel(
@@ -134,7 +134,7 @@ def _testimony(call: Call, ended: Ended[ModelResponse], duration_ms: int) -> Tes
         failure=failure.failure,
         message=str(failure),
         retry_after_s=failure.retry_after_s,
-        usage=failure.usage + call.room.usage,
+        usage=failure.usage + call.room.taken,
         partial=partial.blocks,
         suspects=isinstance(ended.error, ModelFailure) and _has_suspects(call),
     )
@@ -149,7 +149,7 @@ def _answer(call: Call, response: ModelResponse, duration_ms: int) -> RespondMod
     return RespondModel(
         **call.base,
         blocks=response.blocks,
-        usage=response.usage + call.room.usage,
+        usage=response.usage + call.room.taken,
         finish_reason=response.finish_reason,
         model=response.model,
         duration_ms=duration_ms,

@@ -31,9 +31,15 @@ NOTHING_GIVES_WAY = "nothing of the conversation can give way"
 
 @dataclass(slots=True)
 class Room:
-    """What making room took that no entry has counted yet."""
+    """What making room took that no entry has counted yet. `asking`: the call for a summary, from its beginning on."""
 
     usage: Usage = field(default_factory=Usage)
+    asking: Partial | None = None
+
+    @property
+    def taken(self) -> Usage:
+        """All of it, with what a summary took that was cut off."""
+        return self.usage if self.asking is None else self.usage + self.asking.usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ async def _give_way(making: _Making, found: Candidate) -> AgentState:
     try:
         compacted = await _summarised(making, found)
     except ModelFailure as failure:
+        making.room.asking = None
         making.room.usage += failure.usage
         return await _commit(making, found, failed=f"no summary was to be had: {failure}")
     would_be = after(making.state, found.offloads, compacted)
@@ -133,6 +140,7 @@ async def _summarised(making: _Making, found: Candidate) -> ContextCompacted | N
     definition, policy, summary = making.definition, making.policy, making.state.summary
     for piece in pieces(found.replaced, int((policy.window_tokens or 0) * PIECE_OF_WINDOW)):
         own = policy.summary_model is None
+        making.room.asking = Partial()
         response = await making.attempt.parts.models.respond(
             ModelRequest(
                 model=policy.summary_model or definition.model,
@@ -142,8 +150,9 @@ async def _summarised(making: _Making, found: Candidate) -> ContextCompacted | N
                 base_url=definition.base_url if own else None,
                 attempt=making.ordinal,
             ),
-            Partial(),
+            making.room.asking,
         )
+        making.room.asking = None
         making.room.usage += response.usage
         summary = "".join(block.text for block in response.blocks if block.type == "text").strip()
     return found.compacted(summary).model_copy(update={"usage": making.room.usage})

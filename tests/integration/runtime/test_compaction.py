@@ -11,16 +11,17 @@ from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.scripts import call, say, task
 from tests.unit.journal.world import check_pairs
 from turnwright.activities.agent import Agent
-from turnwright.activities.models import Fail, Say, script
+from turnwright.activities.models import Fail, Say, Silent, script
 from turnwright.activities.models.port import ModelRequest, ModelResponse, Partial
 from turnwright.activities.models.router import Models
 from turnwright.journal.agents import ContextPolicy
 from turnwright.journal.commands import CompactThread, UpdateState
 from turnwright.journal.context.summaries import INSTRUCTIONS
-from turnwright.journal.entries import ContextCompacted, ContextCompactionFailed, Entry
+from turnwright.journal.entries import ContextCompacted, ContextCompactionFailed, Entry, ModelInterrupted
 from turnwright.journal.messages import Message, Text, ToolCall, user
 
 NOTES = script("notes of a compaction", Say(say="They talked."))
+ENDLESS_NOTES = script("endless notes of a compaction", Silent(silent="They ta"))
 NO_NOTES = script("no notes of a compaction", Fail(fail="invalid", message="I write no notes"))
 
 
@@ -29,7 +30,12 @@ def agent(name: str, summary_model: str = NOTES.model, window_tokens: int = 6_00
     return Agent(name, "scripted:test", tools=TOOLS, permissions=UNASKED, context=policy, **more)
 
 
-AGENTS = (agent("keeper"), agent("wide", window_tokens=1_000_000), agent("sloppy", NO_NOTES.model))
+AGENTS = (
+    agent("keeper"),
+    agent("wide", window_tokens=1_000_000),
+    agent("sloppy", NO_NOTES.model),
+    agent("endless", ENDLESS_NOTES.model),
+)
 
 
 class Recording(Models):
@@ -91,6 +97,26 @@ async def test_one_asked_for_that_fails_changes_nothing_says_why_and_is_not_trie
     assert (state.compaction.requested_seq, models.summaries) == (0, 1)
     assert len(state.context) == 6
     assert state.usage.total.requests == 3 + entry.payload.usage.requests
+
+
+async def test_what_a_summary_took_that_a_cancel_cut_off_is_counted(small_cluster: Cluster) -> None:
+    models = Recording()
+    await small_cluster.start_worker(agents=AGENTS, models=models)
+    first = await said(small_cluster, "endless", "first " * 100)
+    await small_cluster.execute(first.key, CompactThread(request_id="compact"))
+    before = (await small_cluster.journal.state(first.key)).usage.total
+    turn = await small_cluster.submit(message=task(say("yes"), text="second"), agent="endless")
+
+    async def asked() -> bool:
+        return bool(models.summaries)
+
+    await small_cluster.until(asked)
+    await turn.cancel()
+    await turn.until("cancelled")
+    (entry,) = await turn.of_type("model.interrupted")
+    assert isinstance(entry.payload, ModelInterrupted)
+    assert (entry.payload.usage.requests, entry.payload.partial) == (1, ())
+    assert (await small_cluster.journal.state(first.key)).usage.total == before + entry.payload.usage
 
 
 async def test_while_summaries_fail_not_every_step_over_the_threshold_asks_for_one(small_cluster: Cluster) -> None:
