@@ -241,7 +241,9 @@ class Scheduled(Frozen):
 
 class SessionControl(Frozen):
     """What decides about a session. Turns queued before `cancelled_seq` are to be cancelled. `schedules` by name; a
-    session has few. `summary` is of its first thread, up to the entry `summarised_seq`.
+    session has few. `summary` is of its first thread, up to the entry `summarised_seq`; `undescribed` counts the times
+    since then that a model was asked for one, or for a title, and brought none, the last after the entry
+    `undescribed_seq`.
     """
 
     reducer_version: int = REDUCER_VERSION
@@ -250,6 +252,8 @@ class SessionControl(Frozen):
     title: str | None = None
     summary: str = ""
     summarised_seq: int = 0
+    undescribed: int = 0
+    undescribed_seq: int = 0
     closed: bool = False
     budget: Budget | None = None
     pause: PauseFlag = PauseFlag()

@@ -11,6 +11,8 @@ from typing import Final
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.context.summaries import pieces, question
 from turnwright.journal.control import SessionControl
+from turnwright.journal.entries import Payload, SessionSummarised, SessionTitled
+from turnwright.journal.ids import ThreadKey
 
 TITLE_CHARACTERS_MAX: Final = 80
 SUMMARY_CHARACTERS_MAX: Final = 600
@@ -18,6 +20,9 @@ READ_TOKENS_MAX: Final = 4_000
 ANSWER_TOKENS_MAX: Final = 400
 # So many entries must have come until a summary is renewed: about three turns that call no tools.
 RENEWED_AFTER_ENTRIES: Final = 20
+# And so many until a model is asked again that brought nothing, twice as many after each time.
+ASKED_AGAIN_AFTER_ENTRIES: Final = 10
+DOUBLINGS_MAX: Final = 10
 INSTRUCTIONS: Final = (
     "You name conversations for a list. In the language of the conversation, write on the first line a title of at "
     "most eight words, and below it in at most three sentences what the conversation is about and what came of it. "
@@ -28,6 +33,25 @@ INSTRUCTIONS: Final = (
 def summary_due(control: SessionControl, state: AgentState) -> bool:
     """Whether enough was said since the last summary."""
     return not control.summary or state.as_of_seq - control.summarised_seq >= RENEWED_AFTER_ENTRIES
+
+
+def held_back(control: SessionControl, state: AgentState) -> bool:
+    """Whether models that were asked brought nothing of late, so that the next waits until more was said.
+
+    Else each turn would ask, and pay, for one again.
+    """
+    if not control.undescribed:
+        return False
+    doublings = min(control.undescribed - 1, DOUBLINGS_MAX)
+    return state.as_of_seq - control.undescribed_seq < (ASKED_AGAIN_AFTER_ENTRIES << doublings)
+
+
+def is_made_of(payload: Payload, thread: ThreadKey, seq: int) -> bool:
+    """Whether it is a title or summary that may hold words of that entry of the session's thread."""
+    made_of = payload.made_of if isinstance(payload, SessionTitled | SessionSummarised) else None
+    if made_of is None or (made_of.agent, made_of.thread) != (thread.agent, thread.thread):
+        return False
+    return seq <= made_of.through_seq
 
 
 def described(control: SessionControl, state: AgentState) -> str:

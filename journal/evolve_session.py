@@ -17,11 +17,14 @@ from turnwright.journal.entries import (
     SessionClosed,
     SessionCreated,
     SessionImported,
+    SessionNotDescribed,
     SessionPaused,
     SessionResumed,
     SessionSummarised,
     SessionTitled,
 )
+
+DESCRIBED = {"undescribed": 0, "undescribed_seq": 0}
 
 
 def evolve_session(control: SessionControl, entry: Entry) -> SessionControl:
@@ -37,6 +40,14 @@ def _closed(control: SessionControl, entry: Entry, payload: SessionClosed) -> di
 
 def _cancelled(_: SessionControl, entry: Entry, payload: SessionCancelled | SessionClosed) -> dict[str, Any]:
     return {"cancelled_seq": entry.seq, "cancelled_by": payload.principal, "cancel_reason": payload.reason}
+
+
+def _titled(_: SessionControl, __: Entry, payload: SessionTitled) -> dict[str, Any]:
+    return {"title": payload.title} | ({} if payload.made_of is None else DESCRIBED)
+
+
+def _not_described(control: SessionControl, _: Entry, payload: SessionNotDescribed) -> dict[str, Any]:
+    return {"undescribed": control.undescribed + 1, "undescribed_seq": payload.made_of.through_seq}
 
 
 def _scheduled(control: SessionControl, entry: Entry, payload: ScheduleCreated) -> dict[str, Any]:
@@ -70,8 +81,9 @@ def _dropped(control: SessionControl, _: Entry, payload: ScheduleDeleted) -> dic
 
 _SESSION: dict[type, Callable[[SessionControl, Entry, Any], dict[str, Any]]] = {
     SessionCreated: lambda _, __, p: {"created": True, "title": p.title},
-    SessionTitled: lambda _, __, p: {"title": p.title},
-    SessionSummarised: lambda _, __, p: {"summary": p.summary, "summarised_seq": p.made_of.through_seq},
+    SessionTitled: _titled,
+    SessionSummarised: lambda _, __, p: {"summary": p.summary, "summarised_seq": p.made_of.through_seq} | DESCRIBED,
+    SessionNotDescribed: _not_described,
     SessionPaused: lambda _, e, p: {"pause": PauseFlag(on=True, revision=p.revision, seq=e.seq)},
     SessionResumed: lambda _, __, p: {"pause": PauseFlag(on=False, revision=p.revision)},
     SessionCancelled: _cancelled,

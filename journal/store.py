@@ -40,7 +40,6 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.schedules import checked_schedule
 from turnwright.journal.script import Script, first
 from turnwright.journal.store_deltas import Deltas
-from turnwright.journal.store_made import erase_made_of
 from turnwright.journal.transact.bases import load_state, read_entry
 from turnwright.journal.transact.checkpoints import save_checkpoint
 from turnwright.journal.transact.commands import (
@@ -149,8 +148,6 @@ class Journal:
             self._forget_session(key)
         if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
             self.forget(key)
-            if not key.is_session_log:
-                await erase_made_of(self, key, command)
             await self.driver.scrub()
         return done.receipt
 

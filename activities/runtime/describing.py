@@ -1,12 +1,14 @@
 """Titles and summaries of sessions, made when a turn of theirs has ended.
 
 Rule: beside the turns and never in their way: nothing waits for it, and what goes wrong is logged and tried again after
-the next turn. What a model took is counted before what it said is kept.
+a later turn. What a model took is counted before what it said is kept, and that it brought nothing is recorded, so
+that it is not asked after each turn.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from dataclasses import dataclass
 
@@ -25,6 +27,7 @@ from turnwright.journal.describing import (
     INSTRUCTIONS,
     described,
     first_words,
+    held_back,
     parts_of,
     summary_due,
 )
@@ -36,7 +39,9 @@ from turnwright.journal.store import Journal
 log = structlog.get_logger(__name__)
 PRINCIPAL = "turnwright"
 MODEL_TIMEOUT_S = 60.0
+STOP_S = 5.0
 WAITING_MAX = 1_000
+SAID_NOTHING = "the model's answer is empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,15 @@ class _Wanted:
     title: bool
     summary: bool
     asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What was made; `failed`: why a model that was asked brought not all that was wanted."""
+
+    title: str = ""
+    summary: str = ""
+    failed: str = ""
 
 
 class Describing:
@@ -65,11 +79,15 @@ class Describing:
             self._task = asyncio.create_task(self._run(), name="describing")
 
     async def stop(self) -> None:
-        """End; what was not made yet is made after another turn."""
+        """End; what was not made yet is made after another turn. A model that does not let go is left alone."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait({task})
+        if task is None:
+            return
+        task.cancel()
+        _, left = await asyncio.wait({task}, timeout=STOP_S)
+        if left:
+            log.warning("describing_left", effect="what its model takes is not counted")
+            task.add_done_callback(_seen)
 
     def ended(self, key: ThreadKey) -> None:
         """A turn of the thread has ended."""
@@ -96,33 +114,45 @@ class Describing:
         if agent is None or session is None or session.deleted or not await self._is_first(key):
             return
         state = await self._journal.state(key)
-        wanted = _wanted(agent, session.control, state)
-        if not (wanted.title or wanted.summary):
+        made = await self._make(key, agent, session.control, state)
+        if made == _Made():
             return
-        title, summary = first_words(state) if wanted.title else "", ""
-        if wanted.asks:
-            answer = await self._answer(key, agent, session.control, state)
-            title, summary = parts_of(answer)
-        made_of = MadeOf(agent=key.agent, thread=key.thread, through_seq=state.as_of_seq)
         command = DescribeSession(
             request_id=f"describe-{uuid.uuid4().hex}",
             principal=PRINCIPAL,
-            made_of=made_of,
-            title=title if wanted.title else "",
-            summary=summary if wanted.summary else "",
+            made_of=MadeOf(agent=key.agent, thread=key.thread, through_seq=state.as_of_seq),
+            log_seq=session.control.seq,
+            title=made.title,
+            summary=made.summary,
+            failed=made.failed,
         )
         await self._journal.execute(key.session_key, command)
+
+    async def _make(self, key: ThreadKey, agent: Agent, control: SessionControl, state: AgentState) -> _Made:
+        wanted = _wanted(agent, control, state)
+        title = first_words(state) if wanted.title else ""
+        if not wanted.asks:
+            return _Made(title)
+        answer, failed = await self._answer(key, agent, control, state)
+        said, summary = parts_of(answer)
+        if agent.titles == "model":
+            title = said if wanted.title else ""
+        if answer:
+            failed = _missing(wanted, said, summary)
+        return _Made(title, summary if wanted.summary else "", failed)
 
     async def _is_first(self, key: ThreadKey) -> bool:
         """Whether the session is this thread's to describe: its first one's, and not that of another beside it."""
         page = await store_admin.list_threads(self._journal, key.session_key, None, 1)
         return page is not None and [seen.key for seen in page.items] == [key]
 
-    async def _answer(self, key: ThreadKey, agent: Agent, control: SessionControl, state: AgentState) -> str:
-        """What the model says; nothing when the thread's budget, or the session's, is used up or the model fails."""
+    async def _answer(
+        self, key: ThreadKey, agent: Agent, control: SessionControl, state: AgentState
+    ) -> tuple[str, str]:
+        """What the model says, and why that is nothing if it is; neither when a budget is used up."""
         told, definition = described(control, state), state.agent
         if not told or definition is None or await self._used_up(key, control):
-            return ""
+            return "", ""
         own = agent.context.summary_model is None
         request = ModelRequest(
             model=agent.context.summary_model or definition.model,
@@ -135,12 +165,16 @@ class Describing:
         try:
             async with asyncio.timeout(MODEL_TIMEOUT_S):
                 response = await self._models.respond(request, partial)
-        except (ModelFailure, TimeoutError) as error:
+        except asyncio.CancelledError:
+            with contextlib.suppress(Exception):  # it leaves, whether the journal is there or not
+                await self._count(key, partial.usage)
+            raise
+        except Exception as error:  # noqa: BLE001 - one nobody foresaw is a failure like the others
             await self._count(key, error.usage if isinstance(error, ModelFailure) else partial.usage)
             log.warning("session_not_described", session=key.session_key.canonical, error=str(error))
-            return ""
+            return "", _why(error)
         await self._count(key, response.usage)
-        return "".join(block.text for block in response.blocks if block.type == "text")
+        return "".join(block.text for block in response.blocks if block.type == "text"), SAID_NOTHING
 
     async def _used_up(self, key: ThreadKey, control: SessionControl) -> bool:
         row = await self._journal.thread(key)
@@ -159,6 +193,28 @@ class Describing:
 
 
 def _wanted(agent: Agent, control: SessionControl, state: AgentState) -> _Wanted:
+    may_ask = not held_back(control, state)
     title = agent.titles is not None and control.title is None
-    summary = agent.summaries and summary_due(control, state)
-    return _Wanted(title, summary, asks=summary or (title and agent.titles == "model"))
+    by_model = title and agent.titles == "model"
+    summary = agent.summaries and summary_due(control, state) and may_ask
+    return _Wanted(title and (may_ask or not by_model), summary, asks=summary or (by_model and may_ask))
+
+
+def _missing(wanted: _Wanted, title: str, summary: str) -> str:
+    """What of that which was wanted the answer has not; empty: nothing."""
+    if wanted.summary and not summary:
+        return "the model's answer has no summary"
+    return "" if title else SAID_NOTHING
+
+
+def _why(error: Exception) -> str:
+    """Why there is no answer, in our words: a provider's may quote what was said."""
+    if isinstance(error, ModelFailure):
+        return f"the model failed: {error.failure}"
+    return f"the model failed: {type(error).__name__}"
+
+
+def _seen(task: asyncio.Task[None]) -> None:
+    """Look at the end of a task nobody waits for; asyncio reports errors nobody looked at."""
+    if not task.cancelled():
+        task.exception()

@@ -45,6 +45,7 @@ const MARKS = {
   "tool.late": (p) => ({ tone: "held", text: `A result of ${p.name} came too late (${p.outcome})` }),
   "model.late": (p) => ({ tone: "held", text: `An answer came too late (${p.what})` }),
   "session.titled": (p) => ({ tone: "plain", text: p.title ? `Called “${p.title}”${by(p)}` : `Title taken away${by(p)}` }),
+  "session.not_described": (p) => ({ tone: "held", text: "No title or summary for lists", more: p.failed }),
   "session.summarised": (p) => ({ tone: "plain", text: "Summed up for lists", more: p.summary }),
   "context.compacted": (p) => ({ tone: "plain", text: `Entries ${p.from_seq} to ${p.to_seq} summed up`, more: p.summary }),
   "context.compaction_requested": (p) => ({ tone: "plain", text: `A shorter conversation asked for${by(p)}` }),

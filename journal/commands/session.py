@@ -59,11 +59,17 @@ class SetTitle(ClientCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeSession(ClientCommand):
-    """Keep a title and a summary that were made of a thread; a title only if the session has none."""
+    """Keep a title and a summary that were made of a thread; a title only if the session has none.
+
+    `log_seq`: the last entry of the session's log that its maker knew; the last summary stands there. `failed`: why a
+    model that was asked brought not all that was wanted.
+    """
 
     made_of: MadeOf
+    log_seq: int
     title: str = ""
     summary: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,21 +31,30 @@ from turnwright.journal.entries import (
     SessionCancelled,
     SessionClosed,
     SessionCreated,
+    SessionNotDescribed,
     SessionPaused,
     SessionResumed,
     SessionSummarised,
     SessionTitled,
 )
 
+FAILED_CHARACTERS_MAX = 500
+ERASED_MEANWHILE = Rejection("erased_meanwhile", "what it was made of was erased, in part or whole, while it was made")
 
-def decide_session(control: SessionControl, command: LoggedCommand) -> list[Draft] | Rejection:
-    """May this happen to the session, and what does it record?"""
+
+def decide_session(
+    control: SessionControl, command: LoggedCommand, *, was_erased: bool = False
+) -> list[Draft] | Rejection:
+    """May this happen to the session, and what does it record?
+
+    `was_erased`: content that a description may hold words of went while it was made.
+    """
     command = storable(command)
     if not isinstance(command, CreateSession) and not control.created:
         return UNKNOWN_SESSION
     match command:
         case DescribeSession():
-            return _described(control, command)
+            return ERASED_MEANWHILE if was_erased else _described(control, command)
         case SetTitle(title=title):
             outcome: Payload | Rejection = SessionTitled(
                 title=title, principal=command.principal, reason=command.reason
@@ -67,6 +76,9 @@ def _described(control: SessionControl, command: DescribeSession) -> list[Draft]
         payloads.append(SessionTitled(title=command.title, made_of=command.made_of, **who))  # type: ignore[arg-type]
     if command.summary and command.made_of.through_seq > control.summarised_seq:
         payloads.append(SessionSummarised(summary=command.summary, made_of=command.made_of, **who))  # type: ignore[arg-type]
+    if command.failed and command.made_of.through_seq > max(control.summarised_seq, control.undescribed_seq):
+        failed = command.failed[:FAILED_CHARACTERS_MAX]
+        payloads.append(SessionNotDescribed(failed=failed, made_of=command.made_of, **who))  # type: ignore[arg-type]
     if not payloads:
         return Rejection("described_already", "the session has a title, and a summary of no less")
     return [Draft(entry_ids.command(command.request_id, index), payload) for index, payload in enumerate(payloads)]

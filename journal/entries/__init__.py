@@ -33,6 +33,7 @@ from turnwright.journal.entries.session import SessionCancelled as SessionCancel
 from turnwright.journal.entries.session import SessionClosed as SessionClosed
 from turnwright.journal.entries.session import SessionCreated as SessionCreated
 from turnwright.journal.entries.session import SessionImported as SessionImported
+from turnwright.journal.entries.session import SessionNotDescribed as SessionNotDescribed
 from turnwright.journal.entries.session import SessionPaused as SessionPaused
 from turnwright.journal.entries.session import SessionResumed as SessionResumed
 from turnwright.journal.entries.session import SessionSummarised as SessionSummarised

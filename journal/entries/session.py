@@ -87,3 +87,11 @@ class SessionSummarised(ByPrincipal):
     TYPE: ClassVar[str] = "session.summarised"
     summary: str
     made_of: MadeOf
+
+
+class SessionNotDescribed(ByPrincipal):
+    """A model was asked for a title or summary of the thread up to that entry and brought none, or not both; why."""
+
+    TYPE: ClassVar[str] = "session.not_described"
+    failed: str
+    made_of: MadeOf

@@ -34,6 +34,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.locking import Locked, lock_in_session, lock_thread
+from turnwright.journal.transact.made_of import lock_made_of, was_erased
 from turnwright.journal.transact.reading import read_thread
 from turnwright.journal.transact.requests import gone, rejected, remember, remembered
 from turnwright.journal.transact.rows import (
@@ -151,6 +152,7 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     Raises:
         Undo: the command is rejected.
     """
+    thread = yield from lock_made_of(key, command)
     row, session = yield from _locked_log(key, command)
     known = yield from remembered(row.id, command)
     if known is not None:
@@ -158,7 +160,8 @@ def session_command(key: SessionKey, command: LoggedCommand) -> Script[Done]:
     if isinstance(command, CreateSession) and session.control.created and (yield from _begun_so(key, command)):
         revision = session.control.pause.revision
         return Done(Receipt(command.request_id, "accepted", revision=revision, seq=FIRST_SEQ, duplicate=True))
-    decision = decide_session(session.control, with_all_bounds(command, session.control))
+    erased = thread is not None and (yield from was_erased(thread, row, command))
+    decision = decide_session(session.control, with_all_bounds(command, session.control), was_erased=erased)
     if isinstance(decision, Rejection):
         raise Undo(rejected(command, decision, session.control.pause.revision))
     now_us, control = (yield from clock()), session.control

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turnwright.journal.advance import fold_drafts
-from turnwright.journal.codec import body_digest
 from turnwright.journal.commands import EraseEntry
 from turnwright.journal.entries import Draft, EntryErased
 from turnwright.journal.errors import StoreUnavailable
@@ -18,6 +17,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.bases import FIRST_SEQ
+from turnwright.journal.transact.content import erase_content, find_content, forget_states
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.rows import ThreadRow, clock, find_place
 
@@ -26,14 +26,10 @@ def _let_go(row: ThreadRow) -> Script[int | None]:
     """Erase what a fork that was made whole keeps of its origin, which is there still; the entry it stood in."""
     base = yield from first("find_base", row.id, FIRST_SEQ)
     held: int | None = None if base is None else base[6]
-    found = None if held is None else (yield from first("find_payload", row.id, held))
-    if held is None or found is None:
+    content = None if held is None else (yield from find_content(row, held))
+    if held is None or content is None or content.stored is None:
         return None
-    _, _, salt, body, sha, blob = found
-    stored = blob if body is None else body
-    yield from first("erase_payload", row.id, held, body_digest(bytes(salt), bytes(stored)))
-    if sha is not None:
-        yield from first("delete_unused_blob", row.session_id, sha)
+    yield from erase_content(row, held, content, content.stored)
     yield from first("move_whole", row.id, None)
     return held
 
@@ -85,5 +81,4 @@ def tell_forks(forks: Iterable[tuple[ThreadRow, int]], command: EraseEntry) -> S
         ]
         control = fold_drafts(row.control, drafts, now_us)
         yield from append_drafts(row, drafts, control, now_us, runnable=row.runnable)
-        for statement in ("delete_checkpoints", "forget_snapshots"):
-            yield from first(statement, row.id)
+        yield from forget_states(row)

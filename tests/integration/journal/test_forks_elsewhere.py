@@ -108,6 +108,52 @@ async def test_what_is_erased_in_the_origin_is_gone_from_a_fork_that_was_made_wh
     assert await findings(played.journal) == []
 
 
+async def image_seq(played: Played) -> int:
+    return next(m.seq for m in (await fresh(played.journal, KEY)).context if any(b.type == "media" for b in m.blocks))
+
+
+@pytest.mark.parametrize("kept", ["whole", "whole again", "whole afterwards", "let go of before", "by reference"])
+async def test_a_file_that_is_erased_in_the_origin_is_in_no_session_of_its_forks(
+    played: Played, forked: ThreadKey, stored: Stored, kept: str
+) -> None:
+    """A fork that is whole has a copy of it: in its own session, and in an entry that names it in the origin's."""
+    await said(played, "something else")
+    forks = [forked, await fork(played, name="near"), await fork(played, name="late", session="elsewhere")]
+    forks.append(await fork(played, None, "further", forks[1], "elsewhere"))
+    if kept not in ("by reference", "whole afterwards"):
+        for key in forks:
+            await played.execute(key, MakeWhole(request_id="w"))
+    if kept in ("let go of before", "whole again"):
+        await played.execute(KEY, EraseEntry(request_id="other", seq=1))
+    if kept == "whole again":
+        for key in forks:
+            await played.execute(key, MakeWhole(request_id="again"))
+    assert "blobs" in await stored(IMAGE.decode())
+    await played.execute(KEY, EraseEntry(request_id="image", seq=await image_seq(played)))
+    if kept == "whole afterwards":
+        for key in forks:
+            await played.execute(key, MakeWhole(request_id="w"))
+    assert await stored(IMAGE.decode()) == await stored(SHA) == set()
+    for key in forks:
+        assert not any(b.type == "media" for m in (await fresh(played.journal, key)).context for b in m.blocks)
+    assert await findings(played.journal) == []
+
+
+async def test_a_file_that_an_entry_of_the_fork_s_session_names_stays_there(
+    played: Played, forked: ThreadKey, stored: Stored
+) -> None:
+    await played.execute(forked, MakeWhole(request_id="w"))
+    own = ThreadKey("t", None, "agent", "elsewhere", "own")
+    turn = await played.submit("draw it again", own)
+    epoch = await played.claim(turn, own)
+    await played.ask(turn, epoch, own)
+    await played.answer(turn, epoch, Media(mime="image/png", blob=SHA), key=own, blobs={SHA: IMAGE})
+    await played.execute(KEY, EraseEntry(request_id="image", seq=await image_seq(played)))
+    assert await played.journal.blobs(ELSEWHERE, {SHA}) == {SHA: IMAGE}
+    assert await played.journal.blob(SESSION, SHA) is None
+    assert await findings(played.journal) == []
+
+
 async def test_a_session_moves_once_its_forks_are_whole(
     played: Played, forked: ThreadKey, tmp_path: Path, request: pytest.FixtureRequest, journal_url: str
 ) -> None:

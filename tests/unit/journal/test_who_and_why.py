@@ -125,7 +125,7 @@ SESSION: list[tuple[type[ClientCommand], dict[str, Any]]] = [
     (c.DeleteSchedule, {"name": "news"}),
     (c.CancelSession, {}),
     (c.SetTitle, {"title": "A trip"}),
-    (c.DescribeSession, {"made_of": MadeOf(agent="a", thread="main", through_seq=1), "summary": "about"}),
+    (c.DescribeSession, {"made_of": MadeOf(agent="a", thread="main", through_seq=1), "log_seq": 1, "summary": "about"}),
     (c.CloseSession, {}),
 ]
 
