@@ -7,16 +7,26 @@ the names in `NAMED`. A day must fit both of its fields, unlike with Unix cron, 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from turnwright.journal.errors import InvalidInput
 
-NAMED = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
+NAMED: Mapping[str, str] = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _LONGEST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ITEM = re.compile(r"(?:(\*)|([a-z]+|[0-9]+)(?:-([a-z]+|[0-9]+))?)(?:/([0-9]+))?", re.IGNORECASE)
 NUMBER_DIGITS_MAX = 4
+DAYS_OF_THE_WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +92,10 @@ def checked_cron(text: str) -> str:
     if all(min(days) > _LONGEST_DAYS[month - 1] for month in months):
         raise InvalidInput(f"cron expression {text!r:.100}: none of its months has a day {min(days)}")
     return " ".join(fields)
+
+
+def cron_values(text: str) -> tuple[frozenset[int], ...]:
+    """What an expression that was checked allows: minutes, hours, days, months, days of the week (0 to 6)."""
+    fields = NAMED.get(text, text).split()
+    *others, days = (field.values(given) for field, given in zip(_FIELDS, fields, strict=True))
+    return *others, frozenset(day % DAYS_OF_THE_WEEK for day in days)

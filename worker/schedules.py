@@ -2,8 +2,9 @@
 
 Rule: it decides nothing. One worker leads; several at once do no harm, for what Temporal was told is written down only
 if it is still so. What is changed in the journal is told at once, or when Temporal is back; a Temporal that is another
-one is told everything; and each schedule is looked at again now and then, because Temporal may have lost it or somebody
-may have changed it there. What came meanwhile, as far as it is caught up, is made up for.
+one is told everything, and so it is when the task queue is another one; and each schedule is looked at again now and
+then, because Temporal may have lost it or somebody may have changed it there. What came meanwhile, as far as it is
+caught up, is made up for.
 """
 
 import asyncio
@@ -120,7 +121,7 @@ class Schedules(Looper):
 
     async def _see_temporal(self) -> None:
         waker = self._scheduler.waker
-        applied_to = f"{waker.journal_id} {await identify(waker.client)}"
+        applied_to = f"{waker.journal_id} {await identify(waker.client)} {waker.task_queue}"
         if applied_to != self._applied_to:
             await self._driver.write(partial(look_elsewhere, applied_to))
         self._applied_to = applied_to

@@ -51,9 +51,19 @@ def schedule_id(journal_id: str, key: SessionKey, generation: int) -> str:
     return _workflow_id(journal_id, "schedule", f"{key.session}.{generation}", key.canonical, str(generation))
 
 
-def tick_workflow_id(journal_id: str, key: SessionKey, generation: int) -> str:
-    """The id of the workflows of a schedule's ticks; Temporal adds the time."""
-    return _workflow_id(journal_id, "tick", f"{key.session}.{generation}", key.canonical, str(generation))
+def tick_workflow_id(journal_id: str, key: SessionKey, generation: int, again_us: int = 0) -> str:
+    """The id of the workflows of a schedule's ticks; Temporal adds the time.
+
+    `again_us`: when the schedule was set right. What was begun before may hang where nobody works, under its time's id.
+    """
+    ticks = _workflow_id(journal_id, "tick", f"{key.session}.{generation}", key.canonical, str(generation))
+    return f"{ticks}/{again_us}" if again_us else ticks
+
+
+def ticks_named(workflow_id: str) -> str:
+    """The id of a schedule's ticks, however often the schedule was set right."""
+    readable, mark, unique = workflow_id.rpartition("~")
+    return readable + mark + unique.partition("/")[0]
 
 
 def schedules_prefix(journal_id: str) -> str:

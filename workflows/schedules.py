@@ -1,11 +1,13 @@
 """Temporal's own schedules, made from the journal's.
 
-Rule: what Temporal has follows from the journal, so it can be made again at any time. Its overlap policy lets every
-tick begin: those are of a moment, and what a tick does while a turn runs is decided in the journal.
+Rule: what Temporal has follows from the journal, so it can be made again at any time, and what is changed there is set
+right; one that is right is let alone. Its overlap policy lets every tick begin: those are of a moment, and what a tick
+does while a turn runs is decided in the journal.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,12 +18,14 @@ from temporalio.client import (
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
     ScheduleBackfill,
+    ScheduleDescription,
     ScheduleHandle,
     ScheduleIntervalSpec,
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleSpec,
     ScheduleState,
+    ScheduleUpdate,
 )
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -30,14 +34,17 @@ from turnwright.journal.ids import SessionKey
 from turnwright.journal.schedules import Definition, Times
 from turnwright.workflows.ids import schedule_id, schedules_prefix, tick_workflow_id
 from turnwright.workflows.payloads import TICK_WORKFLOW, TickInput
+from turnwright.workflows.schedule_forms import form_of
 from turnwright.workflows.waking import BEGIN_ANEW, RPC_TIMEOUT_S, SUMMARY_CHARACTERS_MAX, Waker
 
 RPC_TIMEOUT = timedelta(seconds=RPC_TIMEOUT_S)
+NOTE = "as the journal says"
+UNFINISHED = "set right; what it missed is to be made up for"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A schedule as Temporal shall have it. `missed_since_us`: if it has it no more, what came since is made up for."""
+    """A schedule as Temporal shall have it. `missed_since_us`: if it has it otherwise, since when it is made up for."""
 
     session: SessionKey
     generation: int
@@ -58,18 +65,20 @@ class Scheduler:
         Raises:
             RPCError: Temporal is away, or does not take it.
         """
-        handle = self._handle(wanted.session, wanted.generation)
+        handle, began_s = self._handle(wanted.session, wanted.generation), time.monotonic()
         try:
             found = await handle.describe(rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
-            await self._create(wanted, now_us)
+            await self._create(wanted)
             found = await handle.describe(rpc_timeout=RPC_TIMEOUT)
-        if found.schedule.state.paused != wanted.paused:
-            note = "as the journal says"
-            await (handle.pause if wanted.paused else handle.unpause)(note=note, rpc_timeout=RPC_TIMEOUT)
-        return tuple(round(time.timestamp()) * SECOND_US for time in found.info.next_action_times)
+        if await self._set_right(handle, found, wanted, now_us):
+            found = await handle.describe(rpc_timeout=RPC_TIMEOUT)
+        if found.schedule.state.note == UNFINISHED and not wanted.paused:
+            # Only now: described as it is wanted, it misses nothing more.
+            await _make_up(handle, wanted.missed_since_us, now_us + round((time.monotonic() - began_s) * SECOND_US))
+        return tuple(round(at.timestamp()) * SECOND_US for at in found.info.next_action_times)
 
     async def delete(self, session: SessionKey, generation: int) -> None:
         """Let Temporal have it no more; harmless when it has not.
@@ -86,27 +95,39 @@ class Scheduler:
     def _handle(self, session: SessionKey, generation: int) -> ScheduleHandle:
         return self.waker.client.get_schedule_handle(schedule_id(self.waker.journal_id, session, generation))
 
-    async def _create(self, wanted: Wanted, now_us: int) -> None:
-        backfill = []
-        if wanted.missed_since_us is not None and not wanted.paused and wanted.missed_since_us < now_us:
-            since, until = _utc(wanted.missed_since_us), _utc(now_us)
-            backfill = [ScheduleBackfill(since, until, overlap=ScheduleOverlapPolicy.ALLOW_ALL)]
+    async def _create(self, wanted: Wanted) -> None:
         with suppress(ScheduleAlreadyRunningError):  # another worker was faster, and did the same
             await self.waker.client.create_schedule(
                 schedule_id(self.waker.journal_id, wanted.session, wanted.generation),
                 self._schedule(wanted),
-                backfill=backfill,
                 memo={"session": wanted.session.canonical, "schedule": wanted.definition.name},
                 rpc_timeout=RPC_TIMEOUT,
             )
 
-    def _schedule(self, wanted: Wanted) -> Schedule:
+    async def _set_right(self, handle: ScheduleHandle, found: ScheduleDescription, wanted: Wanted, now_us: int) -> bool:
+        """Have what Temporal describes as it is wanted; whether anything was to be changed.
+
+        Its note says that it is unfinished until what it missed was asked for, so that of a worker that dies in between
+        the next one does the rest.
+        """
+        shall, converter = self._schedule(wanted, again_us=now_us), self.waker.client.data_converter
+        if await form_of(found.schedule, converter) != await form_of(shall, converter):
+            await handle.update(lambda _: ScheduleUpdate(shall), rpc_timeout=RPC_TIMEOUT)
+        elif found.schedule.state.paused == wanted.paused:
+            return False
+        elif wanted.paused:
+            await handle.pause(note=NOTE, rpc_timeout=RPC_TIMEOUT)
+        else:
+            await handle.unpause(note=_note(wanted), rpc_timeout=RPC_TIMEOUT)
+        return True
+
+    def _schedule(self, wanted: Wanted, *, again_us: int = 0) -> Schedule:
         session, definition = wanted.session, wanted.definition
         summary = f"schedule {definition.name} of session {session.session}"[:SUMMARY_CHARACTERS_MAX]
         action = ScheduleActionStartWorkflow(
             TICK_WORKFLOW,
             TickInput(session.canonical, definition.name, wanted.generation),
-            id=tick_workflow_id(self.waker.journal_id, session, wanted.generation),
+            id=tick_workflow_id(self.waker.journal_id, session, wanted.generation, again_us),
             task_queue=self.waker.task_queue,
             task_timeout=timedelta(seconds=self.waker.workflow_task_timeout_s),
             retry_policy=BEGIN_ANEW,
@@ -115,7 +136,7 @@ class Scheduler:
         policy = SchedulePolicy(
             overlap=ScheduleOverlapPolicy.ALLOW_ALL, catchup_window=timedelta(seconds=definition.times.catch_up_s)
         )
-        state = ScheduleState(note=summary, paused=wanted.paused)
+        state = ScheduleState(note=_note(wanted), paused=wanted.paused)
         return Schedule(action=action, spec=_spec(definition.times), policy=policy, state=state)
 
 
@@ -136,6 +157,18 @@ async def end_schedules(client: Client, journal_id: str, most: int | None = None
                 raise
         ended += 1
     return ended
+
+
+async def _make_up(handle: ScheduleHandle, since_us: int | None, until_us: int) -> None:
+    """Have the times come that it missed; one that came after all is taken once."""
+    if since_us is not None and since_us < until_us:
+        missed = ScheduleBackfill(_utc(since_us), _utc(until_us), overlap=ScheduleOverlapPolicy.ALLOW_ALL)
+        await handle.backfill(missed, rpc_timeout=RPC_TIMEOUT)
+    await handle.unpause(note=NOTE, rpc_timeout=RPC_TIMEOUT)  # which it is: only the note is another one
+
+
+def _note(wanted: Wanted) -> str:
+    return NOTE if wanted.paused or wanted.missed_since_us is None else UNFINISHED
 
 
 def _spec(times: Times) -> ScheduleSpec:

@@ -1,13 +1,16 @@
 """Schedules while workers die and Temporal goes: each time is one turn, and Temporal's own one follows the journal."""
 
+from functools import partial
+
 import pytest
-from temporalio.client import ScheduleHandle
+from temporalio.client import ScheduleActionStartWorkflow, ScheduleHandle, ScheduleUpdate, ScheduleUpdateInput
 from temporalio.service import RPCError, RPCStatusCode
 
 from tests.faults.harness.scripts import say, task
 from tests.faults.harness.world import World
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.schedules import Schedule, Tick
+from turnwright.journal.transact.schedules import look_elsewhere
 from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.ids import schedule_id
 
@@ -149,3 +152,35 @@ async def test_one_that_somebody_deleted_in_temporal_is_made_again_when_it_is_lo
         return not await is_gone(handle) and (await handle.describe()).schedule.state.paused
 
     await world.until(made_again)
+
+
+def moved_away(given: ScheduleUpdateInput) -> ScheduleUpdate:
+    schedule = given.description.schedule
+    assert isinstance(schedule.action, ScheduleActionStartWorkflow)
+    schedule.action.task_queue = "nobody-works-there"
+    return ScheduleUpdate(schedule)
+
+
+async def test_one_that_was_edited_in_temporal_comes_as_the_journal_says_and_what_it_missed_comes_late(
+    small_world: World,
+) -> None:
+    world = small_world
+    schedule = await begin(world)
+    await world.start_worker()
+    before = await until_turns(world, 1)
+    handle = await in_temporal(world, schedule)
+    await handle.update(moved_away)
+    began = (await handle.describe()).info.num_actions
+
+    async def began_in_vain() -> bool:
+        return (await handle.describe()).info.num_actions > began
+
+    await world.until(began_in_vain)
+    await world.journal.driver.write(partial(look_elsewhere, ""))  # now, and not in some seconds
+
+    async def none_is_left_out() -> bool:
+        ticks = (await world.session.schedule(NAME)).last
+        due_s = sorted(tick.due_us // SECOND_US for tick in ticks if tick.turn_id is not None)
+        return len(due_s) > len(before) + 3 and due_s == list(range(due_s[0], due_s[-1] + 1))
+
+    await world.until(none_is_left_out)

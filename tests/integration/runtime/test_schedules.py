@@ -1,10 +1,22 @@
 """Temporal's own schedules, as they are made from the journal's, on a real Temporal."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from temporalio.client import ScheduleHandle
+import pytest
+from temporalio.client import (
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleHandle,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
 
 from tests.integration.runtime.cluster import Cluster
@@ -14,6 +26,7 @@ from turnwright.journal.ids import SessionKey
 from turnwright.journal.messages import user
 from turnwright.journal.schedules import Definition, Times, checked_schedule
 from turnwright.workflows.ids import schedule_id
+from turnwright.workflows.schedule_forms import form_of
 from turnwright.workflows.schedules import Scheduler, Wanted, end_schedules
 
 SESSION = SessionKey("t", None, "s")
@@ -21,7 +34,48 @@ NOW_US = 1_700_000_000 * SECOND_US
 CRONS = (
     "*/5 8-18/2 1,15 jan-MAR mon,wed-fri", "0 0 29 feb *", "0 0 * * 7", "5/10 * * * *", "0 0 * * 0,5-7", "@yearly",
     "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@Hourly", "59 23 31 12 6", "*/59 */23 */31 */12 */7",
+    "1-7/3,59 * 2/9 */5 5/2", "0 0 * * sun,3-7/2",
 )  # fmt: skip
+NINE: dict[str, Any] = {
+    "cron": ("0 9 * * mon-fri", "30 18 1 * *"),
+    "timezone": "Europe/Berlin",
+    "jitter_s": 1,
+    "catch_up_s": 600,
+}
+FORMS: tuple[dict[str, Any], ...] = (
+    NINE,
+    {"every_s": 3_600},
+    {"every_s": 3_600, "offset_s": 600, "start_at": "2031-05-01T00:00:00+02:00", "end_at": "2031-05-01T02:30:00Z"},
+)
+
+
+def _edit_action(**changes: Any) -> Callable[[Schedule], None]:  # noqa: ANN401 - of the SDK's class
+    return lambda schedule: schedule.action.__dict__.update(changes)
+
+
+def _edit_spec(spec: ScheduleSpec) -> Callable[[Schedule], None]:
+    return lambda schedule: setattr(schedule, "spec", spec)
+
+
+BERLIN: dict[str, Any] = {"time_zone_name": "Europe/Berlin", "jitter": timedelta(seconds=1)}
+EDITS: dict[str, Callable[[Schedule], None]] = {
+    "other times": _edit_spec(ScheduleSpec(cron_expressions=["0 10 * * mon-fri", "30 18 1 * *"], **BERLIN)),
+    "one time less": _edit_spec(ScheduleSpec(cron_expressions=["0 9 * * mon-fri"], **BERLIN)),
+    "another clock": _edit_spec(ScheduleSpec(cron_expressions=list(NINE["cron"]), time_zone_name="Asia/Tokyo")),
+    "an interval beside": lambda schedule: setattr(
+        schedule.spec, "intervals", [ScheduleIntervalSpec(timedelta(hours=1))]
+    ),
+    "an end": lambda schedule: setattr(schedule.spec, "end_at", datetime(2040, 1, 1, tzinfo=UTC)),
+    "another queue": _edit_action(task_queue="elsewhere"),
+    "another workflow": _edit_action(workflow="Elsewhere"),
+    "other arguments": _edit_action(args=["elsewhere"]),
+    "another id": _edit_action(id="elsewhere"),
+    "a time limit": _edit_action(run_timeout=timedelta(seconds=1)),
+    "another retry": _edit_action(retry_policy=RetryPolicy(maximum_attempts=1)),
+    "another overlap": lambda schedule: setattr(schedule.policy, "overlap", ScheduleOverlapPolicy.SKIP),
+    "less catching up": lambda schedule: setattr(schedule.policy, "catchup_window", timedelta(seconds=10)),
+    "no more of it": lambda schedule: setattr(schedule.state, "limited_actions", True),
+}
 
 
 def wanted(generation: int, **times: Any) -> Wanted:  # noqa: ANN401 - of `Times`
@@ -31,6 +85,16 @@ def wanted(generation: int, **times: Any) -> Wanted:  # noqa: ANN401 - of `Times
 
 def words(times_us: tuple[int, ...]) -> list[str]:
     return [f"{datetime.fromtimestamp(at_us / SECOND_US, UTC):%m-%d %H:%M}" for at_us in times_us]
+
+
+async def edit(handle: ScheduleHandle, change: Callable[[Schedule], None]) -> None:
+    """Change a schedule with Temporal's own tools."""
+
+    def changed(given: ScheduleUpdateInput) -> ScheduleUpdate:
+        change(given.description.schedule)
+        return ScheduleUpdate(given.description.schedule)
+
+    await handle.update(changed)
 
 
 async def is_there(handle: ScheduleHandle) -> bool:
@@ -66,9 +130,45 @@ async def test_it_comes_between_its_start_and_its_end_at_its_offset(small_cluste
     ]  # fmt: skip
 
 
-async def test_what_we_take_as_a_cron_expression_temporal_takes(small_cluster: Cluster) -> None:
-    for generation, text in enumerate(CRONS, start=1):
-        assert await Scheduler(small_cluster.waker).apply(wanted(generation, cron=(text,)), NOW_US), text
+async def test_what_we_take_as_a_cron_expression_temporal_takes_and_keeps(small_cluster: Cluster) -> None:
+    scheduler = Scheduler(small_cluster.waker)
+    for generation, times in enumerate([*({"cron": (text,)} for text in CRONS), *FORMS], start=1):
+        given = wanted(generation, **times)
+        comes = await scheduler.apply(given, NOW_US)
+        assert comes, times
+        assert await scheduler.apply(given, NOW_US) == comes
+        handle = small_cluster.client.get_schedule_handle(schedule_id(small_cluster.journal_id, SESSION, generation))
+        assert (await handle.describe()).info.last_updated_at is None, f"{times} is right as it is"
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_whatever_is_edited_in_temporal_is_set_right(small_cluster: Cluster, paused: bool) -> None:
+    scheduler, given = Scheduler(small_cluster.waker), replace(wanted(1, **NINE), paused=paused)
+    await scheduler.apply(given, NOW_US)
+    handle = small_cluster.client.get_schedule_handle(schedule_id(small_cluster.journal_id, SESSION, 1))
+    converter = small_cluster.client.data_converter
+    right = await form_of((await handle.describe()).schedule, converter)
+    for name, change in EDITS.items():
+        await edit(handle, change)
+        assert await form_of((await handle.describe()).schedule, converter) != right, name
+        await scheduler.apply(given, NOW_US)
+        found = await handle.describe()
+        assert await form_of(found.schedule, converter) == right, name
+        assert found.schedule.state.paused is paused, name
+        await scheduler.apply(given, NOW_US)
+        assert (await handle.describe()).info.last_updated_at == found.info.last_updated_at, name
+    await (handle.unpause() if paused else handle.pause())
+    await scheduler.apply(given, NOW_US)
+    assert (await handle.describe()).schedule.state.paused is paused
+
+
+async def test_a_task_queue_that_has_moved_is_told_to_what_is_there(small_cluster: Cluster) -> None:
+    given, handle_id = wanted(1, **NINE), schedule_id(small_cluster.journal_id, SESSION, 1)
+    await Scheduler(small_cluster.waker).apply(given, NOW_US)
+    await Scheduler(replace(small_cluster.waker, task_queue="moved")).apply(given, NOW_US)
+    found = await small_cluster.client.get_schedule_handle(handle_id).describe()
+    assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
+    assert found.schedule.action.task_queue == "moved"
 
 
 async def test_only_the_schedules_of_a_journal_s_earlier_id_are_ended(small_cluster: Cluster) -> None:

@@ -24,7 +24,7 @@ from turnwright.journal.commands import (
     TakeTick,
 )
 from turnwright.journal.control import SessionControl
-from turnwright.journal.cron import checked_cron
+from turnwright.journal.cron import NAMED, checked_cron, cron_values
 from turnwright.journal.decide.schedules import IF_BUSY, SCHEDULES_OF_A_SESSION_MAX
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import ScheduleTicked
@@ -121,6 +121,14 @@ def test_whatever_is_given_as_cron_is_taken_or_refused_in_words(text: str) -> No
         assert checked_cron(checked_cron(text)) == checked_cron(text)
     except InvalidInput as error:
         assert "cron" in str(error)  # noqa: PT017 - either way is right
+
+
+def test_a_cron_expression_comes_to_numbers_whichever_way_it_is_written() -> None:
+    nine = (frozenset({0}), frozenset({9}), frozenset(range(1, 32)), frozenset(range(1, 13)))
+    assert cron_values("0 9 * * mon-fri") == cron_values("0 9 1-31 jan-12 1,2,3-5") == (*nine, frozenset(range(1, 6)))
+    assert cron_values("@weekly") == cron_values("0 0 * * sun") == cron_values("0 0 */1 * 7")
+    assert cron_values("50/5 0 1 1 6-7")[::4] == (frozenset({50, 55}), frozenset({6, 0}))
+    assert all(cron_values(name) == cron_values(text) for name, text in NAMED.items())
 
 
 def test_a_schedule_is_made_paused_resumed_and_deleted_and_its_name_used_again() -> None:
