@@ -143,6 +143,8 @@ def trigger_command(key: SessionKey, command: TriggerSchedule, terms: Terms) -> 
     found = yield from triggered(key, command)
     if isinstance(found, Rejection):
         raise Undo(rejected(command, found))
+    if isinstance(found, Receipt):
+        return Done(found)
     return (yield from thread_command(*found, terms))
 
 

@@ -26,8 +26,13 @@ def remembered(log_id: int, command: ClientCommand) -> Script[Receipt | None]:
     if row is None:
         return None
     if row[0] == _kind(command) and row[1] == content_digest(command):
-        return Receipt(**(json.loads(bytes(row[2])) | {"duplicate": True}))
+        return receipt_again(row[2])
     return reused(command)
+
+
+def receipt_again(body: bytes) -> Receipt:
+    """A receipt that was kept, as a repeated request gets it."""
+    return Receipt(**(json.loads(bytes(body)) | {"duplicate": True}))
 
 
 def reused(command: ClientCommand) -> Receipt:

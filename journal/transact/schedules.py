@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from turnwright.journal import entry_ids
 from turnwright.journal.canonical import encode
-from turnwright.journal.commands import Rejection, TakeTick, TriggerSchedule
+from turnwright.journal.commands import Receipt, Rejection, TakeTick, TriggerSchedule
 from turnwright.journal.control import SessionControl
 from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.decide.schedules import IF_BUSY, UNKNOWN_SCHEDULE
@@ -28,6 +29,7 @@ from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.schedules import Schedule, ScheduleState, Tick
 from turnwright.journal.script import Row, Script, Touch, batch, first, rows
 from turnwright.journal.transact.reading import read_thread
+from turnwright.journal.transact.requests import receipt_again
 from turnwright.journal.transact.rows import ThreadRow, clock, find_session
 
 TOPIC = "schedules"
@@ -35,6 +37,7 @@ TOLD = "schedules told"
 TICKS_KEPT_MAX = 50
 TICKS_LISTED = 5
 ERROR_CHARACTERS_MAX = 300
+TRIGGER_ENTRIES_MAX = 100
 _CHANGES = (ScheduleCreated, SchedulePaused, ScheduleResumed, ScheduleDeleted, SessionClosed)
 
 
@@ -119,11 +122,14 @@ def find_definition(key: SessionKey, generation: int) -> Script[ScheduleCreated 
     return made if isinstance(made, ScheduleCreated) else None
 
 
-def triggered(key: SessionKey, command: TriggerSchedule) -> Script[tuple[ThreadKey, TakeTick] | Rejection]:
-    """The tick that somebody asks for by hand, and the thread that it is for."""
+def triggered(key: SessionKey, command: TriggerSchedule) -> Script[tuple[ThreadKey, TakeTick] | Receipt | Rejection]:
+    """The tick that somebody asks for by hand, and the thread that it is for; or its receipt, if it is known."""
     session = yield from find_session(key)
     if session is None or session.deleted:
         return UNKNOWN_SESSION
+    known = yield from _triggered_before(session.id, command)
+    if known is not None:
+        return known
     scheduled = session.control.schedules.get(command.name)
     if scheduled is None:
         return UNKNOWN_SCHEDULE
@@ -132,6 +138,19 @@ def triggered(key: SessionKey, command: TriggerSchedule) -> Script[tuple[ThreadK
         return Rejection("schedule_erased", "what the schedule is to submit was erased; delete it")
     thread, tick = tick_of(key, scheduled.generation, made, command.request_id)
     return thread, replace(tick, principal=command.principal, reason=command.reason)
+
+
+def _triggered_before(session_id: int, command: TriggerSchedule) -> Script[Receipt | None]:
+    """What a trigger was answered; its schedule may be no more, and another one have the name."""
+    own = {entry_ids.command(command.request_id, n) for n in range(2)}
+    for canonical, body in (yield from rows("requests_named", session_id, command.request_id)):
+        receipt = receipt_again(body)
+        after_seq = max(0, receipt.seq - TRIGGER_ENTRIES_MAX)
+        written = yield from read_thread(ThreadKey.parse(canonical), after_seq, TRIGGER_ENTRIES_MAX, receipt.seq)
+        told = (entry.payload for entry in written if entry.entry_id in own)
+        if any(isinstance(one, ScheduleTicked) and one.by_hand and one.name == command.name for one in told):
+            return receipt
+    return None
 
 
 def tick_of(

@@ -1,5 +1,6 @@
 """What the stores keep of schedules: it follows the log, says what became of each tick, and ends with the session."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -125,6 +126,26 @@ async def test_somebody_triggers_it_and_is_told_the_turn_or_why_there_is_none(pl
     unknown = await played.journal.execute(SESSION, TriggerSchedule(request_id="r", name="none"))
     nowhere = await played.journal.execute(SessionKey("t", None, "none"), TriggerSchedule(request_id="r", name="none"))
     assert [unknown.code, nowhere.code] == ["unknown_schedule", "unknown_session"]
+
+
+async def test_a_repeated_trigger_is_answered_as_before_though_its_schedule_is_no_more(played: Played) -> None:
+    made = await created(played)
+    trigger = TriggerSchedule(request_id="now", principal="bea", name="news")
+    busy = replace(trigger, request_id="again")
+    first, second = await played.execute(SESSION, trigger), await played.execute(SESSION, busy)
+    assert (first.code, second.code) == (None, "busy")
+    await played.execute(SESSION.log, EraseEntry(request_id="erase", seq=made.generation))
+    await played.execute(SESSION, DeleteSchedule(request_id="delete", name="news"))
+    elsewhere = NEWS.model_copy(update={"thread": "side"})
+    for another_has_its_name in (False, True):
+        if another_has_its_name:
+            await played.execute(SESSION, CreateSchedule(request_id="create again", definition=elsewhere))
+        for command, receipt in ((trigger, first), (busy, second)):
+            assert await played.journal.execute(SESSION, command) == replace(receipt, duplicate=True)
+    assert len(await played.journal.entries(KEY)) == first.seq + 1, "neither was taken twice"
+    other = await played.journal.execute(SESSION, replace(trigger, name="olds"))
+    assert other.code == "unknown_schedule"
+    assert await proven(played.journal)
 
 
 async def test_a_trigger_by_hand_does_not_count_as_caught_up(played: Played, driver: Driver) -> None:
