@@ -104,6 +104,7 @@ class _Gauge:
 _GAUGES: Final = (
     _Gauge("turns", "turns", "Turns that have not ended", ("queued", "running", "waiting", "cancelling")),
     _Gauge("paused", "turns_paused", "Turns of these that are paused themselves"),
+    _Gauge("ready", "turns_ready", "Turns that nothing keeps from beginning, by when their threads last did anything"),
     _Gauge("questions", "questions_open", "Open questions to people and outside systems", get_args(InteractionKind)),
     _Gauge("due", "threads_due", "Threads with work that are due to be looked at by a sweeper"),
 )

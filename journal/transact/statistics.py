@@ -38,14 +38,14 @@ def count_live(tenant: str) -> Script[dict[str, int]]:
 class LiveNumber:
     """How many of something there are now, and for how long (seconds) the one that has been there longest."""
 
-    what: Literal["turns", "paused", "questions", "due"]
+    what: Literal["turns", "paused", "ready", "questions", "due"]
     kind: str
     count: int
     oldest_s: float
 
 
 def live_numbers() -> Script[list[LiveNumber]]:
-    """Over all tenants: turns that have not ended, paused ones, open questions, and threads due to be looked at."""
+    """Over all tenants: turns that have not ended, are paused, could begin; open questions; threads to be looked at."""
     now_us = yield from clock()
     found = yield from rows("live_numbers", now_us)
     return [

@@ -1,14 +1,17 @@
 """Lists of turns, among so many others that none may be found by walking over them."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.integration.journal.conftest import KEY, Played, Sql
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from turnwright.journal import store_admin
-from turnwright.journal.commands import CancelTurn, EraseEntry
+from turnwright.journal.commands import CancelTurn, EraseEntry, PauseSession, PauseTurn, ResumeSession
 from turnwright.journal.driver import Driver
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.statements import migrations
 from turnwright.journal.transact.listing import ANONYMOUS, LOOKED_ROWS_MAX, Page, TurnFilter, TurnSeen
+from turnwright.journal.transact.statistics import live_numbers
 from turnwright.journal.transact.turn_inputs import INPUT_CHARACTERS_MAX
 
 MANY = 3 * LOOKED_ROWS_MAX
@@ -151,3 +154,24 @@ async def test_what_was_there_before_the_migration_is_found_at_once_after_it(
 async def test_a_sessions_turns_are_found_by_phase_at_once_too(played: Played) -> None:
     page = await listed(played, TurnFilter("t", KEY.session_key, phases=("failed",)))
     assert (len(page.items), page.next) == (2, None)
+
+
+async def test_a_turn_is_ready_only_while_nothing_keeps_it_from_beginning(played: Played) -> None:
+    async def ready() -> int:
+        [number] = [one for one in await played.journal.driver.read(live_numbers) if one.what == "ready"]
+        return number.count
+
+    assert await ready() == 0
+    other = replace(KEY, thread="other")
+    first, held = await played.submit("one"), await played.submit("two", other)
+    assert await ready() == 2
+    await played.execute(other, PauseTurn(request_id="hold", turn_id=held))
+    assert await ready() == 1, "what is paused elsewhere hides no turn that could begin"
+    await played.submit("behind it")
+    assert await ready() == 1, "one behind another cannot"
+    pause = await played.execute(SESSION, PauseSession(request_id="pause"))
+    assert await ready() == 0
+    await played.execute(SESSION, ResumeSession(request_id="resume", revision=pause.revision))
+    assert await ready() == 1
+    await played.claim(first)
+    assert await ready() == 0
