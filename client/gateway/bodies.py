@@ -25,7 +25,10 @@ IMPORT = re.compile(r"(/v1)?/sessions/[^/]+/threads/[^/]+/[^/]+/import")
 
 @dataclass(slots=True)
 class Bodies:
-    """The bounds of each, and the bytes that unfinished ones hold now: `AT_ONCE` times the largest at most."""
+    """The bounds of each, and the bytes that unfinished ones hold now: `AT_ONCE` times the largest at most.
+
+    An import is held until it is answered: it is parsed beside others, and for longer than it took to come.
+    """
 
     bytes_max: int
     timeout_s: float
@@ -107,7 +110,8 @@ class _Body:
         self.taken += more
         if not message.get("more_body", False):
             self._whole = True
-            self.let_go()
+            if not self._is_import:
+                self.let_go()
         return message
 
     def _check(self, size: int) -> None:
@@ -116,6 +120,6 @@ class _Body:
             raise TooLarge(f"the body is larger than {self._bytes_max:,} bytes, which is the most the gateway takes")
 
     def let_go(self) -> None:
-        """Count it no more: it is whole, or nobody wants it."""
+        """Count it no more: it is whole and small, or answered, or nobody wants it."""
         self._bodies.hold(-self.taken, is_import=self._is_import)
         self.taken = 0

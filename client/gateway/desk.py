@@ -85,9 +85,9 @@ class Guarded(APIRoute):
         return guarded
 
 
-def guarded_router(*tags: str) -> APIRouter:
+def guarded_router(*tags: str, route_class: type[Guarded] = Guarded) -> APIRouter:
     """A router whose routes are guarded; only there is somebody who asks."""
-    return APIRouter(tags=list(tags), route_class=Guarded)
+    return APIRouter(tags=list(tags), route_class=route_class)
 
 
 async def caller_of(request: Request) -> Caller:

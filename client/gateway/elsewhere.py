@@ -1,21 +1,55 @@
-"""The routes of conversations from elsewhere, and for elsewhere."""
+"""The routes of conversations from elsewhere, and for elsewhere.
+
+Rule: a document may be a hundred megabytes, so nothing of it is read on the loop, where everybody else would wait.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Coroutine
+from json import loads
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from turnwright.client.access import checked
 from turnwright.client.bringing import Brought, WantedConversation
 from turnwright.client.gateway.commands import RequestId
-from turnwright.client.gateway.desk import AskedThread, AtDesk, WhoAsks, guarded_router
+from turnwright.client.gateway.desk import AskedThread, AtDesk, Guarded, WhoAsks, guarded_router
 from turnwright.client.thread import Thread
 from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.journal.elsewhere import Format
 
-router = guarded_router("threads")
+
+class LargeRequest(Request):
+    """A request whose body is parsed in a thread."""
+
+    async def json(self) -> Any:  # noqa: ANN401 - as the framework has it
+        """What the body says; as in the framework, but for where it is found out."""
+        return await asyncio.to_thread(loads, await self.body(), object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """With each object others have a turn: the parser itself lets no thread but its own run."""
+    return dict(pairs)
+
+
+class Large(Guarded):
+    """A route for large requests."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's handler, which asks its request for the body."""
+        handle = super().get_route_handler()
+
+        async def large(request: Request) -> Response:
+            return await handle(LargeRequest(request.scope, request.receive))
+
+        return large
+
+
+router = guarded_router("threads", route_class=Large)
 IMPORT = "/sessions/{session}/threads/{agent}/{thread}/import"
 
 

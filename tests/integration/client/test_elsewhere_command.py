@@ -1,7 +1,9 @@
 """Conversations from elsewhere on the command line, and what a gateway lets through of them."""
 
+import asyncio
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from turnwright.journal.store_keys import create_key
 
 AT = ("s", AGENT)
 OF = ("-u", "ann")
+PARSED_S_MAX = 20
 IMPORT = f"/sessions/s/threads/{AGENT}/main/import"
 
 
@@ -82,3 +85,34 @@ async def test_a_gateway_takes_a_larger_body_for_a_conversation_and_for_nothing_
         answer = await ask.post(IMPORT.replace("import", "inject"), json={"message": said[0]["content"]})
         assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
         assert (await ask.post(IMPORT, json={"form": "openai", "document": said})).status_code == 202
+
+
+async def test_a_conversation_that_is_being_parsed_keeps_no_other_request_waiting_and_its_room_taken(
+    driver: Driver, journal_url: str, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def parsed_slowly(body: bytes, **how: Any) -> object:  # noqa: ANN401 - the library's
+        begun.release()
+        assert go_on.wait(PARSED_S_MAX)
+        return json.loads(body, **how)
+
+    monkeypatch.setattr("turnwright.client.gateway.elsewhere.loads", parsed_slowly)
+    token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
+    said = {"form": "openai", "document": [{"role": "user", "content": "x" * 3_000}]}
+    first, second, third = (IMPORT.replace("main", name) for name in ("one", "two", "three"))
+    async with (
+        serving(settings_of(journal_url, body_bytes_max=2_000, import_bytes_max=4_000)) as url,
+        http(url, token) as ask,
+    ):
+        try:
+            parsed = [asyncio.create_task(ask.post(path, json=said)) for path in (first, second)]
+            for _ in parsed:
+                await asyncio.to_thread(begun.acquire, timeout=PARSED_S_MAX)
+            assert (await ask.get("/me")).status_code == 200
+            full = await ask.post(third, json=said)
+            assert (full.status_code, full.json()["code"]) == (503, "gateway_full")
+        finally:
+            go_on.set()
+        assert [(await answer).status_code for answer in parsed] == [202, 202]
+        assert (await ask.post(third, json=said)).status_code == 202
