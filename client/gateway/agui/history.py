@@ -21,7 +21,7 @@ class History:
 
     def __init__(self, backend: Backend, key: ThreadKey, turn_id: str, through_seq: int) -> None:
         self._backend = backend
-        self._key = key
+        self.key = key
         self._turn_id = turn_id
         self._through_seq = through_seq
         self._seq = max(0, through_seq - HISTORY_ENTRIES_MAX)
@@ -31,12 +31,12 @@ class History:
         """The conversation after an entry, which is none before the one that was asked for last."""
         wanted = self._through_seq if through_seq is None else through_seq
         while self._seq < wanted:
-            page = await self._backend.entries(self._key, self._seq, min(PAGE_ENTRIES, wanted - self._seq))
+            page = await self._backend.entries(self.key, self._seq, min(PAGE_ENTRIES, wanted - self._seq))
             if not page:
                 break
             begins = max((n for n, entry in enumerate(page) if is_base(entry)), default=None)
             if begins is not None:  # what a fork was told before, or what a rewind left
-                self._state = await self._backend.state(self._key, page[begins].seq)
+                self._state = await self._backend.state(self.key, page[begins].seq)
                 page = page[begins + 1 :]
             self._state = with_said(self._state, page)
             self._seq = page[-1].seq if page else self._state.as_of_seq

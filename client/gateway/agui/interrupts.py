@@ -59,18 +59,21 @@ class Abandonment:
 Decision: TypeAlias = Response | Settlement | Abandonment
 
 
-def interrupt(question: Question) -> Interrupt:
-    """An open question as a run that ends with it says it."""
+def interrupt(question: Question, through: str | None = None) -> Interrupt:
+    """An open question as a run that ends with it says it.
+
+    `through`: it is a child's, and this the call of the run's own turn that waits for that child.
+    """
     kind = _KINDS[question.kind]
     deadline_us = question.deadline_us
     return Interrupt(
         id=question.interaction_id,
         reason=kind.reason,
         message=kind.message(question),
-        tool_call_id=question.call_id,
+        tool_call_id=through or question.call_id,
         response_schema=kind.schema(question),
         expires_at=None if deadline_us is None else datetime.fromtimestamp(deadline_us / SECOND_US, UTC).isoformat(),
-        metadata={"turnwright": _details(question)},
+        metadata={"turnwright": _details(question) | ({} if through is None else {"agent": question.key.agent})},
     )
 
 

@@ -2,7 +2,8 @@
 
 Rule: a run is a turn's, by its id, so the same run asked for again is the same turn. What a front end sends along of
 the conversation is its copy: only the newest message of the person is taken in, with the context that came along, or
-what it resumes with, all of that in one transaction or none.
+what it resumes with, all of that in one transaction or none. What a child asked is answered in a transaction of the
+child's, before.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from turnwright.journal.commands import CancelTurn, Receipt, Reconcile, Respond,
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, checked_request_id
 from turnwright.journal.messages import Text
+from turnwright.journal.store_children import turns_above
+from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX
 
 RESUMED_MAX = 100
 # The question is settled, or its turn has moved on: the run is told so, and goes on with what is so now.
 MOOT = frozenset({"already_answered", "expired", "not_open", "not_unknown", "unknown_interaction", "wrong_phase"})
-NEVER_ASKED = {"code": "unknown_interaction", "reason": "this thread was never asked it"}
+NEVER_ASKED = {"code": "unknown_interaction", "reason": "no turn of this thread, and no child of one, asked it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,21 @@ class Run:
     tools_ignored: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A command that a run comes to, for its own thread or a child's. `name`: what the front end calls it by."""
+
+    key: ThreadKey
+    command: TurnCommand
+    name: Mapping[str, str]
+
+
 async def begin(desk: Desk, caller: Caller, key: ThreadKey, asked: RunAgentInput) -> Run:
     """Take in what a front end sent: submit its message as a turn, or answer with what it resumes.
 
     Raises:
         InvalidInput: there is no message of the person, or it is empty.
-        CommandRejected: the turn cannot be queued, or an answer is not taken; nothing else of the run is, then.
+        CommandRejected: the turn cannot be queued, or an answer is not taken; nothing else of the run's turn is, then.
         BadAnswer: what it resumes with does not fit what was asked.
         Forbidden: an answer is not this caller's to give; none of the others is taken then.
         NotFound: it resumes nothing that was asked on this thread.
@@ -83,35 +95,54 @@ async def _resume(desk: Desk, caller: Caller, key: ThreadKey, asked: RunAgentInp
     direct = desk.direct(caller)
     head = (await Thread(desk.access(caller), key).status()).seq
     ignored: list[Mapping[str, Any]] = []
-    decided: list[tuple[Question, Decision]] = []
+    answers: list[_Said] = []
+    turn_id = ""
     for entry in entries:
         question = await direct.interaction(entry.interrupt_id)
-        if question is None or question.key != key:
+        asker = None if question is None else await _asker(direct, key, question)
+        if question is None or asker is None:
             ignored.append({"interruptId": entry.interrupt_id, **NEVER_ASKED})
             continue
         chosen = decision(question, entry)
         if isinstance(chosen, Settlement):
             caller.needs(NEEDED_ROLE[Reconcile])
-        decided.append((question, chosen))
-    if not decided:
+        turn_id = turn_id or asker
+        answers.append(_answer(caller, asked.run_id, question, chosen))
+    if not answers:
         raise NotFound("question", entries[0].interrupt_id)
-    turn_id = decided[0][0].turn_id
     steering = await _steering(caller, turn_id, History(direct, key, turn_id, head), asked)
-    answers = [_answer(caller, asked.run_id, question, chosen) for question, chosen in decided]
-    receipts = await direct.execute_together(key, [*steering, *answers], MOOT)
-    named = [
-        *(("messageId", name_of(one.message)) for one in steering),
-        *(("interruptId", one.interaction_id) for one, _ in decided),
-    ]
+    done = await _carry_out(direct, key, [*steering, *answers])
     ignored += [
-        dict([name]) | {"code": receipt.code, "reason": receipt.reason}
-        for name, receipt in zip(named, receipts, strict=True)
+        {**said.name, "code": receipt.code, "reason": receipt.reason}
+        for said, receipt in done
         if receipt.status == "rejected"
     ]
-    return _run(key, turn_id, asked, await _before(direct, key, receipts, head), tuple(ignored))
+    return _run(key, turn_id, asked, await _before(direct, key, done, head), tuple(ignored))
 
 
-async def _steering(caller: Caller, turn_id: str, history: History, asked: RunAgentInput) -> list[Steer]:
+async def _asker(direct: Direct, key: ThreadKey, question: Question) -> str | None:
+    """The thread's turn that asked, or that waits for the child that did; None: there is none."""
+    if question.key == key:
+        return question.turn_id
+    async for above, parent in turns_above(direct.journal, question.key, question.turn_id):
+        if parent.detached:
+            return None
+        if above == key:
+            return parent.turn_id
+    return None
+
+
+async def _carry_out(direct: Direct, key: ThreadKey, asked: list[_Said]) -> list[tuple[_Said, Receipt]]:
+    """What each came to. Those of a thread are one transaction; the run's own come last, if no other is refused."""
+    done: list[tuple[_Said, Receipt]] = []
+    for of in sorted({said.key for said in asked}, key=lambda of: (of == key, of.canonical)):
+        own = [said for said in asked if said.key == of]
+        receipts = await direct.execute_together(of, [said.command for said in own], MOOT)
+        done += zip(own, receipts, strict=True)
+    return done
+
+
+async def _steering(caller: Caller, turn_id: str, history: History, asked: RunAgentInput) -> list[_Said]:
     """A message that comes along with answers and that the thread does not have yet joins the turn.
 
     Without one what the front end shows does, if that is something else than the model was told last.
@@ -124,32 +155,48 @@ async def _steering(caller: Caller, turn_id: str, history: History, asked: RunAg
     else:
         return []
     request_id = _request_id(asked.run_id, what)
-    return [Steer(request_id=request_id, principal=caller.principal, turn_id=turn_id, message=message)]
+    steer = Steer(request_id=request_id, principal=caller.principal, turn_id=turn_id, message=message)
+    return [_Said(history.key, steer, {"messageId": name_of(message)})]
 
 
-def _answer(caller: Caller, run_id: str, question: Question, chosen: Decision) -> TurnCommand:
+def _answer(caller: Caller, run_id: str, question: Question, chosen: Decision) -> _Said:
     said: dict[str, Any] = {
         "request_id": _request_id(run_id, question.interaction_id),
         "principal": caller.principal,
         "turn_id": question.turn_id,
     }
+    command: TurnCommand
     match chosen:
         case Response(resolution=resolution, answer=answer):
-            return Respond(**said, interaction_id=question.interaction_id, resolution=resolution, answer=answer)
+            command = Respond(**said, interaction_id=question.interaction_id, resolution=resolution, answer=answer)
         case Settlement(call_id=call_id, outcome=outcome, output=output, reason=reason):
-            return Reconcile(**said, call_id=call_id, outcome=outcome, output=(Text(text=output),), reason=reason)
+            command = Reconcile(**said, call_id=call_id, outcome=outcome, output=(Text(text=output),), reason=reason)
         case Abandonment(reason=reason):
-            return CancelTurn(**said, reason=reason)
+            command = CancelTurn(**said, reason=reason)
+    return _Said(question.key, command, {"interruptId": question.interaction_id})
 
 
-async def _before(direct: Direct, key: ThreadKey, receipts: Iterable[Receipt], head: int) -> int:
+async def _before(direct: Direct, key: ThreadKey, done: Iterable[tuple[_Said, Receipt]], head: int) -> int:
     """The place before the first entry of these commands, which is the same when they are repeated."""
-    firsts = [
-        await direct.turn_entry(key, receipt.turn_id or "", entry_ids.command(receipt.request_id, 0))
-        for receipt in receipts
-        if receipt.status != "rejected"
-    ]
-    return min([head, *(entry.seq - 1 for entry in firsts if entry is not None)])
+    places = [head]
+    for said, receipt in done:
+        if receipt.status == "rejected":
+            continue
+        entry_id = entry_ids.command(receipt.request_id, 0)
+        entry = await direct.turn_entry(said.key, receipt.turn_id or "", entry_id)
+        if entry is not None:
+            places.append(entry.seq - 1 if said.key == key else await _reached(direct, key, entry.position, head))
+    return min(places)
+
+
+async def _reached(direct: Direct, key: ThreadKey, position: int, head: int) -> int:
+    """How far the thread was when something was committed at a position of its session."""
+    while page := await direct.timeline(key.session_key, position, PAGE_ENTRIES_MAX):
+        for located in page:
+            if located.thread == key:
+                return located.entry.seq - 1
+        position = page[-1].entry.position
+    return head
 
 
 def _run(

@@ -6,7 +6,7 @@ its error, because its status was sent before.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
 import structlog
@@ -14,6 +14,7 @@ from ag_ui.core import (
     PROTOCOL_VERSION,
     BaseEvent,
     CustomEvent,
+    Interrupt,
     RunErrorEvent,
     RunFinishedCancelledOutcome,
     RunFinishedEvent,
@@ -31,8 +32,8 @@ from turnwright.client.gateway.agui.messages import snapshot
 from turnwright.client.gateway.agui.run import Run
 from turnwright.client.gateway.problems import problem_of
 from turnwright.client.listening import Listener
-from turnwright.client.questions import Question
 from turnwright.client.views import TurnView
+from turnwright.journal.control import OpenInteraction
 from turnwright.journal.driver import Subscription
 from turnwright.journal.store import POLL_S
 
@@ -114,7 +115,7 @@ class _Telling:
         for entry in page.entries:
             self._listener.passed(entry)
             told += self._fold.add(entry)
-        end = await self._end(asked if self.caught_up else (), ended=page.last)
+        end = await self._end(asked if self.caught_up else [], ended=page.last)
         if end is not None:
             self.over = True
             return [*told, *self._fold.close(), end]
@@ -122,14 +123,13 @@ class _Telling:
             told += [event for delta in await self._listener.heard() for event in self._fold.hear(delta)]
         return told
 
-    async def _end(self, asked: tuple[Question, ...], *, ended: bool) -> BaseEvent | None:
+    async def _end(self, asked: list[Interrupt], *, ended: bool) -> BaseEvent | None:
         """The last event, if the turn has ended, or waits for an answer."""
         if ended:
             view = await _view(self._backend, self._run)
             return outcome(self._run, self._fold, view) if view.finished else None
         if asked:
-            waiting = RunFinishedInterruptOutcome(interrupts=[interrupt(question) for question in asked])
-            return _finished(self._run, self._fold, waiting)
+            return _finished(self._run, self._fold, RunFinishedInterruptOutcome(interrupts=asked))
         return None
 
 
@@ -155,17 +155,29 @@ def _finished(
     return RunFinishedEvent(thread_id=run.thread_id, run_id=run.run_id, outcome=how, usage=fold.usage)
 
 
-async def _asked(backend: Backend, run: Run) -> tuple[Question, ...]:
-    """The open questions that the turn waits for, or that the turn waits for which is before it."""
+async def _asked(backend: Backend, run: Run) -> list[Interrupt]:
+    """What the turn waits for, it and its children, or the turn that is before it, as far as it is open questions."""
     view = await _view(backend, run)
-    if view.phase == "queued":
-        thread = await backend.thread(run.key)
-        active = None if thread is None else thread.control.active
-        waiting = () if active is None or active.status.phase != "waiting" else active.interactions
-    else:
-        waiting = view.questions if view.phase == "waiting" else ()
-    found = [await backend.interaction(question.interaction_id) for question in waiting]
-    return tuple(question for question in found if question is not None and question.state == "open")
+    asker = await _active(backend, run) if view.phase == "queued" else view
+    if asker is None or asker.phase != "waiting":
+        return []
+    waiting = [(asked.interaction_id, through) for through, of in _askers(asker) for asked in of]
+    found = [(await backend.interaction(interaction_id), through) for interaction_id, through in waiting]
+    return [interrupt(question, through) for question, through in found if question and question.state == "open"]
+
+
+async def _active(backend: Backend, run: Run) -> TurnView | None:
+    """The turn of the thread that has begun, if there is one."""
+    thread = await backend.thread(run.key)
+    active = None if thread is None else thread.control.active
+    return None if active is None else await backend.turn(run.key, active.turn_id)
+
+
+def _askers(view: TurnView) -> Iterator[tuple[str | None, tuple[OpenInteraction, ...]]]:
+    """What a turn asks, then what each of its children does, through the call that waits for it."""
+    yield None, view.questions
+    for child in view.children:
+        yield None if child.row.parent is None else child.row.parent.call_id, child.asked
 
 
 async def _view(backend: Backend, run: Run) -> TurnView:

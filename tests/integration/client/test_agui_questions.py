@@ -21,6 +21,7 @@ from tests.integration.client.agui_front_end import (
     started,
     text_of,
     turn_id,
+    until,
 )
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import serving, settings_of
@@ -316,3 +317,66 @@ async def test_a_run_reaches_no_more_than_its_credential(
     async with http(url, await token(driver, "admin", "umbrella")) as other:
         assert_problem(await other.post(PATH, json=run_input("r-1", said("hello"))), 404, "unknown_session")
     assert (await (await turn_of(client)).status()).status == "waiting"
+
+
+async def test_what_a_child_asks_ends_the_run_of_its_parent_and_is_answered_there(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
+) -> None:
+    async with started(ask, run_input("r-1", said("look it up"))) as events:
+        turn = await turn_of(client)
+        child = await client.turn(await hands.open_child(turn))
+        call_id = await asking.want_tool(child, arguments={"n": 3})
+        first = await rest(events)
+    assert outcome(first) == "interrupt"
+    [asked] = first[-1]["outcome"]["interrupts"]
+    assert asked["toolCallId"] == of(first, "TOOL_CALL_START")[0]["toolCallId"], "a call that the front end was told of"
+    told = asked["metadata"]["turnwright"]
+    assert (told["turn_id"], told["agent"], told["arguments"]) == (child.id, AGENT, {"n": 3})
+    resume = run_input("r-2", said("look it up"), said("and be quick", "m-2"), resume=[entry_of(first, payload=True)])
+    async with started(ask, resume) as events:
+        assert await turn.questions() == ()
+        await asking.claim(child)
+        await asking.start_tool(child, call_id)
+        await asking.finish_tool(child, call_id, "found")
+        await asking.ask_model(child, 2)
+        await asking.answer(child, "it is blue", step=2)
+        await hands.take_in(turn.key)
+        await hands.claim(turn)
+        await hands.ask_model(turn, 2)
+        await hands.answer(turn, "blue", step=2)
+        second = await rest(events)
+    assert [event["content"] for event in of(second, "TOOL_CALL_RESULT")] == ["it is blue"]
+    assert (text_of(second), outcome(second), of(second, "CUSTOM")) == ("blue", "success", [])
+    assert await run(ask, resume) == second, "asked for again it is told again"
+
+
+async def test_an_answer_to_a_child_that_is_refused_leaves_the_parent_undone_and_may_be_given_again(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
+) -> None:
+    async with started(ask, run_input("r-1", said("look it up"))) as events:
+        turn = await turn_of(client)
+        child = await client.turn(await hands.open_child(turn))
+        await asking.want_tool(child)
+        first = await rest(events)
+    wrong = entry_of(first, payload={"approved": True, "always": "another(n=1)"})
+    given = run_input("r-2", said("look it up"), said("and be quick", "m-2"), resume=[wrong])
+    assert_problem(await ask.post(PATH, json=given), 422, "bad_rule")
+    assert (await turn.report()).steered == ()
+    async with started(ask, given | {"resume": [entry_of(first, payload=True)]}):
+        assert (len((await turn.report()).steered), await turn.questions()) == (1, ())
+
+
+async def test_what_no_child_of_the_thread_asked_is_not_answered_there(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
+) -> None:
+    first = await interrupted(ask, client, asking)
+    other = await client.session("ann", "s").thread(AGENT, "other").submit("look it up")
+    child = await client.turn(await hands.open_child(other))
+    await asking.want_tool(child)
+    [question] = await other.questions()
+    entries = [{"interruptId": question.interaction_id, "status": "cancelled"}, entry_of(first, "cancelled")]
+    assert_problem(await ask.post(PATH, json=run_input("r-2", resume=entries[:1])), 404, "not_found")
+    async with started(ask, run_input("r-3", resume=entries)) as events:
+        ignored = await until(events, "CUSTOM")
+    assert ignored[-1]["value"]["code"] == "unknown_interaction"
+    assert (await client.interaction(question.interaction_id)).state == "open"
