@@ -37,14 +37,13 @@ Observer: TypeAlias = Callable[[Sequence[object], float], None]
 from its request to its commit. It must not raise."""
 
 
-def tell(observer: Observer | None, notes: Sequence[object], seconds: float) -> None:
-    """Have it hear of a commit, which stands whatever it makes of that."""
-    if observer is None:
-        return
-    try:
-        observer(notes, seconds)
-    except Exception:
-        log.exception("observer_failed")
+def tell(observers: Sequence[Observer], notes: Sequence[object], seconds: float) -> None:
+    """Have each hear of a commit, which stands whatever one makes of that."""
+    for observer in observers:
+        try:
+            observer(notes, seconds)
+        except Exception:
+            log.exception("observer_failed")
 
 
 HOLD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
@@ -114,7 +113,8 @@ class Driver(Protocol):
     """A journal store."""
 
     hook: Hook | None
-    observer: Observer | None
+    observers: list[Observer]
+    """Who hears of its commits. They know nothing of each other, so their order is of no matter."""
 
     @property
     def dialect(self) -> Literal["sqlite", "postgres"]:

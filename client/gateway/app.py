@@ -8,7 +8,7 @@ Rule: this file only puts together. The journal is connected when the applicatio
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -56,7 +56,7 @@ from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
-from turnwright.client.tracing.tracing import begin_tracing
+from turnwright.client.tracing.tracing import traced
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
 from turnwright.journal.errors import TurnwrightError
@@ -71,22 +71,13 @@ def create_app(settings: GatewaySettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        try:
-            app.state.desk = desk = await _open(settings, app.state.leaving)
-        except Exception as error:
-            app.state.unopened = error  # the server says no more than that it did not start
-            raise
-        try:
-            async with Deliverer(desk.journal, settings.webhooks), Showing(settings.metrics, _ready) as showing:
-                showing.begin(desk.journal)
-                tracing = await begin_tracing(desk.journal, "gateway")
-                yield
-                showing.end()
-                if tracing is not None:
-                    await tracing.end()
-        finally:
-            await desk.wakes.close(CLOSE_S)
-            await desk.journal.close()
+        async with AsyncExitStack() as parts:
+            try:
+                app.state.desk = await _begin(settings, app.state.leaving, parts)
+            except Exception as error:
+                app.state.unopened = error  # the server says no more than that it did not start
+                raise
+            yield
 
     app = Described(
         title="Turnwright",
@@ -143,6 +134,19 @@ def _routes() -> list[BaseRoute]:
 def _ready() -> str:
     """It listens, which is all that the port of its numbers knows; its own `/readyz` asks the journal."""
     return ""
+
+
+async def _begin(settings: GatewaySettings, leaving: Leaving, parts: AsyncExitStack) -> Desk:
+    """The desk, with all that works beside it; `parts` ends each however the application ends."""
+    desk = await _open(settings, leaving)
+    parts.push_async_callback(desk.journal.close)
+    parts.push_async_callback(desk.wakes.close, CLOSE_S)
+    await parts.enter_async_context(Deliverer(desk.journal, settings.webhooks))
+    showing = await parts.enter_async_context(Showing(settings.metrics, _ready))
+    showing.begin(desk.journal)
+    parts.callback(showing.end)
+    await parts.enter_async_context(traced(desk.journal, "gateway"))
+    return desk
 
 
 async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:

@@ -1,7 +1,7 @@
 """The counters and timings of one process, fed by its own commits.
 
     meters = Meters()
-    journal.driver.observer = meters.committed
+    journal.driver.observers.append(meters.committed)
 
 Rule: what was appended says what happened, so nothing else has to count it: each entry is counted by the process that
 committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded.

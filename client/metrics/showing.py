@@ -40,7 +40,7 @@ class Showing:
     def begin(self, journal: Journal) -> None:
         """Count this journal's commits from now on, and show its numbers."""
         if self._meters is not None and self._page is not None:
-            journal.driver.observer = self._meters.committed
+            journal.driver.observers.append(self._meters.committed)
             self._page.journal = journal
 
     def end(self) -> None:

@@ -1,6 +1,6 @@
 """Spans of what was committed: each attempt of a model or tool call, and each turn from its start to its end.
 
-    driver.observer = Spans(journal_id, provider, ids).committed
+    driver.observers.append(Spans(journal_id, provider, ids).committed)
 
 Rule: an entry says when something ended and how long it took, so a span is written when its end is committed, by the
 process that committed it, and nothing has to be kept open meanwhile. Names follow OpenTelemetry's conventions for

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from turnwright.journal.driver import Observer
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.store import Journal
 
@@ -41,25 +41,13 @@ class Tracing:
     def __init__(self, journal: Journal, spans: Spans, provider: TracerProvider) -> None:
         self.spans = spans
         self._provider = provider
-        journal.driver.observer = together(journal.driver.observer, spans.committed)
+        journal.driver.observers.append(spans.committed)
 
     async def end(self) -> None:
         """Send what is left; a collector that does not take it keeps nobody from leaving."""
         sending = threading.Thread(target=self._provider.shutdown, name="tracing-ends", daemon=True)
         sending.start()
         await asyncio.to_thread(sending.join, SEND_S_MAX)
-
-
-def together(first: Observer | None, second: Observer) -> Observer:
-    """Both of them, one after the other."""
-    if first is None:
-        return second
-
-    def both(notes: Sequence[object], seconds: float) -> None:
-        first(notes, seconds)
-        second(notes, seconds)
-
-    return both
 
 
 def exporter_asked_for(environment: Mapping[str, str]) -> str | None:
@@ -107,3 +95,18 @@ async def begin_tracing(journal: Journal, service: str, environment: Mapping[str
     content = environment.get(CONTENT, "").lower() == "true"
     log.info("tracing", exporter=asked, service=name, content=content)
     return Tracing(journal, Spans(await journal.journal_id(), provider, ids, content=content), provider)
+
+
+@asynccontextmanager
+async def traced(journal: Journal, service: str) -> AsyncIterator[None]:
+    """Send spans of this journal's commits while the block runs, and what is left however it ends.
+
+    Raises:
+        InvalidInput: see `begin_tracing`.
+    """
+    tracing = await begin_tracing(journal, service)
+    try:
+        yield
+    finally:
+        if tracing is not None:
+            await tracing.end()

@@ -46,7 +46,7 @@ class PostgresDriver:
 
     def __init__(self, dsn: str, *, schema: str = SCHEMA, connections_max: int = CONNECTIONS_MAX) -> None:
         self.hook: Hook | None = None
-        self.observer: Observer | None = None
+        self.observers: list[Observer] = []
         self._server = Server(dsn, schema)
         self._connections_max = connections_max
         self._pool: Pool | None = None
@@ -117,7 +117,7 @@ class PostgresDriver:
         self._watchers.wake(topics)
         if self._notifier is not None:
             self._notifier.publish(topics)
-        tell(self.observer, trail.notes, took_s)
+        tell(self.observers, trail.notes, took_s)
         return result
 
     async def read(self, script: Callable[[], Script[T]]) -> T:

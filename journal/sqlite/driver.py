@@ -40,7 +40,7 @@ class SqliteDriver:
 
     def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.hook: Hook | None = None
-        self.observer: Observer | None = None
+        self.observers: list[Observer] = []
         self.path = path.absolute()  # a tool may change the directory
         self._lock_timeout_s = lock_timeout_s
         self._writer: Writer | None = None
@@ -164,7 +164,7 @@ class SqliteDriver:
                 job.future.set_result(job.result)
         for job in jobs:
             if job.wrote:
-                tell(self.observer, job.trail.notes, time.monotonic() - job.queued_at_s)
+                tell(self.observers, job.trail.notes, time.monotonic() - job.queued_at_s)
 
     def changed_elsewhere(self) -> None:
         """Called by the writer: another process committed, which keys is not known."""

@@ -25,7 +25,7 @@ ROLES = (
     ("turnwright.workflows.engine", "workflows.shared"),
     ("turnwright.workflows.ids", "workflows.shared"),
     ("turnwright.workflows.payloads", "workflows.shared"),
-    ("turnwright.workflows.schedules", "workflows.shared"),
+    ("turnwright.workflows.schedule", "workflows.shared"),
     ("turnwright.workflows.waking", "workflows.shared"),
     ("turnwright.workflows", "workflows"),
     ("turnwright.activities", "activities"),

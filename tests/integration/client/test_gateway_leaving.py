@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+from fastapi import FastAPI
 from starlette.types import Message
 
 from tests.integration.client.asking import events, http
@@ -22,11 +23,17 @@ from tests.integration.client.gateway_server import running, serving, settings_o
 from tests.integration.client.hands import AGENT
 from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import submitted, token
+from tests.integration.worker.test_tracing import collecting
 from turnwright.client.gateway import leaving as module
+from turnwright.client.gateway.app import create_app
 from turnwright.client.gateway.connections import Connection
 from turnwright.client.gateway.leaving import FAREWELL, Answer, Leaving
 from turnwright.client.gateway.serve import server_of
+from turnwright.journal.commands import CreateSession, PauseTurn, Submit
 from turnwright.journal.driver import Driver
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import ThreadKey, turn_id
+from turnwright.journal.messages import user
 
 DEADLINE_S = 60
 LOOKS_STUCK = 100
@@ -205,3 +212,31 @@ async def test_a_reader_that_takes_nothing_is_not_waited_for(monkeypatch: pytest
         await asyncio.Event().wait()
 
     await Answer(send).end(START, FAREWELL)
+
+
+async def test_a_gateway_that_is_cut_off_has_sent_the_spans_of_what_it_committed(
+    driver: Driver, journal_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve_for_a_moment(app: FastAPI) -> None:
+        async with app.router.lifespan_context(app):
+            journal = app.state.desk.journal
+            key = ThreadKey("acme", "ann", AGENT, "s")
+            await journal.execute(key.session_key, CreateSession(request_id="create"))
+            submit = Submit(request_id="one", turn_id=turn_id(key, "one"), input=user("hello"))
+            await journal.execute(key, submit)
+            await journal.execute(key, PauseTurn(request_id="pause", turn_id=submit.turn_id))
+            raise RuntimeError("cut off")
+
+    with collecting() as (collector, sent):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+        with pytest.raises(RuntimeError, match="cut off"):
+            await serve_for_a_moment(create_app(settings_of(journal_url)))
+    assert b"turn.paused" in b"".join(sent)
+
+
+async def test_what_a_gateway_cannot_begin_for_is_said(
+    driver: Driver, journal_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "zipkin")
+    with pytest.raises(InvalidInput, match="OTEL_TRACES_EXPORTER=zipkin is not known here"):
+        await server_of(settings_of(journal_url)).serve()

@@ -48,7 +48,7 @@ class Traced:
     async def worker(self) -> LocalWorker:
         worker = await self.cluster.start_worker(agents=AGENTS)
         worker.activities.parts = replace(worker.activities.parts, within=self.spans.within)
-        worker.journal.driver.observer = self.spans.committed
+        worker.journal.driver.observers.append(self.spans.committed)
         return worker
 
     def of(self, turn: Turn) -> list[ReadableSpan]:

@@ -34,7 +34,7 @@ def refused(name: str) -> Script[None]:
 
 
 async def test_each_commit_is_heard_once_with_its_notes_and_a_refused_one_is_not(driver: Driver) -> None:
-    driver.observer = heard = Heard()
+    driver.observers.append(heard := Heard())
     names = [f"s{number}" for number in range(20)]
     await asyncio.gather(*(driver.write(partial(remembered, name)) for name in names))
     with pytest.raises(InvalidInput):
@@ -44,7 +44,7 @@ async def test_each_commit_is_heard_once_with_its_notes_and_a_refused_one_is_not
 
 
 async def test_a_transaction_that_failed_at_its_commit_is_heard_when_it_is_repeated(driver: Driver) -> None:
-    driver.observer = heard = Heard()
+    driver.observers.append(heard := Heard())
 
     def fail(point: str) -> None:
         if point == "commit":
@@ -58,10 +58,13 @@ async def test_a_transaction_that_failed_at_its_commit_is_heard_when_it_is_repea
     assert heard.notes == [["first"]]
 
 
-async def test_whatever_an_observer_makes_of_a_commit_it_stands_and_is_answered(driver: Driver) -> None:
+async def test_whatever_an_observer_makes_of_a_commit_it_stands_and_is_answered_and_others_hear_of_it(
+    driver: Driver,
+) -> None:
     def broken(notes: Sequence[object], seconds: float) -> None:
         raise RuntimeError("cannot count")
 
-    driver.observer = broken
+    driver.observers += [before := Heard(), broken, after := Heard()]
     await asyncio.gather(*(driver.write(partial(remembered, f"s{number}")) for number in range(5)))
+    assert sorted(before.notes) == sorted(after.notes) == [[f"s{number}"] for number in range(5)]
     assert await driver.read(lambda: remembers("s0", "s4")) == [True, True]

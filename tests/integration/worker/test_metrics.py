@@ -76,7 +76,8 @@ async def test_a_gateway_shows_the_turns_it_accepted_and_goes_on_without_its_jou
 ) -> None:
     meters, journal = Meters(), Journal(driver)
     page = Page(meters)
-    page.journal, driver.observer = journal, meters.committed
+    page.journal = journal
+    driver.observers.append(meters.committed)
     listener = Listener(page, lambda: "", "127.0.0.1", 0)
     await listener.start()
     try:
@@ -90,6 +91,7 @@ async def test_a_gateway_shows_the_turns_it_accepted_and_goes_on_without_its_jou
             assert found["turnwright_turns", "running"] == 0
             assert found["turnwright_questions_open", "budget"] == 0
             assert found["turnwright_threads_due",] == 1  # nobody sweeps here
+            assert found["turnwright_turns_ready",] == 1
             assert found["turnwright_commit_seconds_count",] >= 2
             monkeypatch.setattr("turnwright.client.metrics.page.SAMPLE_AGE_S_MAX", 0)
             await driver.stop()
