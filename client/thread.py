@@ -137,8 +137,8 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
             **how: see `How`.
 
         Raises:
-            CommandRejected: `unknown_thread`, `unknown_entry`, `not_opened` (there was no agent yet), `thread_exists`,
-                `too_many_forks`, `unknown_session`, `session_closed`.
+            CommandRejected: `unknown_thread`, `unknown_entry`, `thread_exists`, `too_many_forks`, `unknown_session`,
+                `session_closed`.
         """
         request_id, principal, reason = self._access.said(how)
         command = ForkThread(
@@ -167,8 +167,7 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
             **how: see `How`.
 
         Raises:
-            CommandRejected: `stale_seq`, `busy` (a turn is active or queued), `unknown_entry`, `not_opened`,
-                `nothing_to_rewind`.
+            CommandRejected: `stale_seq`, `busy` (a turn is active or queued), `unknown_entry`, `nothing_to_rewind`.
         """
         if expected_seq is None and "request_id" in how:
             raise InvalidInput("with a request id of your own say `expected_seq`, too: it is part of what you repeat")

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.control import ThreadControl
 from turnwright.journal.entries import Entry, ThreadForked, ThreadImported, ThreadOpened, ThreadRewound
 from turnwright.journal.permissions.change import joined
 from turnwright.journal.state_parts import PermissionState
 
 
-def opened(control: ThreadControl, _: Entry, payload: ThreadOpened | ThreadForked) -> dict[str, Any]:
+def opened(control: ThreadControl, _: Entry, payload: ThreadOpened) -> dict[str, Any]:
     """The agent is pinned; what was imported before it holds beside what it brings."""
-    agent = payload.agent
+    return _pinned(control, payload.agent)
+
+
+def _pinned(control: ThreadControl, agent: AgentDefinition) -> dict[str, Any]:
     return {
         "opened": True,
         "limits": agent.limits,
@@ -25,8 +29,9 @@ def opened(control: ThreadControl, _: Entry, payload: ThreadOpened | ThreadForke
 
 
 def forked(control: ThreadControl, entry: Entry, payload: ThreadForked) -> dict[str, Any]:
-    """The agent is the origin's, and may what it might there."""
-    return opened(control, entry, payload) | based(control, entry, payload)
+    """The agent is the origin's, if it had one by then, and may what it might there."""
+    pinned = {} if payload.agent is None else _pinned(control, payload.agent)
+    return pinned | based(control, entry, payload)
 
 
 def based(_: ThreadControl, __: Entry, payload: ThreadForked | ThreadRewound) -> dict[str, Any]:

@@ -254,6 +254,7 @@ def _forked(state: AgentState, entry: Entry, payload: ThreadForked) -> dict[str,
 def _rewound(state: AgentState, entry: Entry, payload: ThreadRewound) -> dict[str, Any]:
     _check_base(state, payload.to_seq)
     return {
+        "agent": state.agent or payload.agent,
         "permissions": payload.permissions,
         "context": (*state.context, *_closing(state, entry)),
         "compaction": Compaction(),

@@ -11,12 +11,11 @@ from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import ForkThread, Rejection, RewindThread
 from turnwright.journal.decide.context import Context, Decision, recorded
 from turnwright.journal.entries import ThreadForked, ThreadRewound
+from turnwright.journal.permissions.change import joined
 
 
-def fork(base: AgentState, base_hash: bytes, command: ForkThread) -> ThreadForked | Rejection:
+def fork(base: AgentState, base_hash: bytes, command: ForkThread) -> ThreadForked:
     """The first entry of a thread that begins with that state of another one."""
-    if base.agent is None:
-        return _no_agent(base.as_of_seq)
     return ThreadForked(
         origin=base.thread_id,
         session=None if command.session in (None, base.session_id) else base.session_id,
@@ -41,15 +40,15 @@ def rewind(context: Context, command: RewindThread) -> Decision:
         return Rejection(
             "unknown_entry", f"the thread has the entries 1 to {context.control.seq}, not {command.to_seq}"
         )
-    if base.agent is None:
-        return _no_agent(command.to_seq)
+    pinned_since = state.agent if base.agent is None else None
     payload = ThreadRewound(
         to_seq=command.to_seq,
         to_hash=context.facts.base_hash.hex(),
-        permissions=base.permissions,
+        permissions=base.permissions if pinned_since is None else joined(pinned_since.permissions, base.permissions),
         planning=base.plan.active,
         injected=_injected(base),
         usage=state.usage,
+        agent=pinned_since,
         principal=command.principal,
         reason=command.reason,
     )
@@ -67,10 +66,6 @@ def _not_now(context: Context, command: RewindThread) -> Rejection | None:
     if command.to_seq == control.seq:
         return Rejection("nothing_to_rewind", f"entry {control.seq} is the last one; nothing came since")
     return None
-
-
-def _no_agent(seq: int) -> Rejection:
-    return Rejection("not_opened", f"at entry {seq} the thread had no agent yet; its first turn had not started")
 
 
 def _injected(base: AgentState) -> int:

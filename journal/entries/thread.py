@@ -35,7 +35,8 @@ class ThreadForked(ByPrincipal):
     """The thread begins with the state that another one of its agent had at the entry `at_seq`, whose hash is here too.
 
     `origin` is that thread's name, `session` the session it is in (None: this one). What the thread's own decisions go
-    by is here; the rest is read where it stands.
+    by is here; the rest is read where it stands. `agent` None: the origin had pinned none yet, so the fork pins its own
+    when its first turn starts.
     """
 
     TYPE: ClassVar[str] = "thread.forked"
@@ -43,7 +44,7 @@ class ThreadForked(ByPrincipal):
     origin: str
     at_seq: int
     origin_hash: str
-    agent: AgentDefinition
+    agent: AgentDefinition | None = None
     permissions: PermissionState
     planning: bool = False
     injected: int = 0
@@ -64,7 +65,8 @@ class ThreadMadeWhole(ByPrincipal):
 class ThreadRewound(ByPrincipal):
     """The thread goes on with the state it had at the entry `to_seq`; what came since stays in its history.
 
-    `usage` goes on counting: what was used was used.
+    `usage` goes on counting: what was used was used. `agent`: the one that the thread has pinned since that entry; a
+    thread pins one once.
     """
 
     TYPE: ClassVar[str] = "thread.rewound"
@@ -74,6 +76,7 @@ class ThreadRewound(ByPrincipal):
     planning: bool = False
     injected: int = 0
     usage: UsageState = UsageState()
+    agent: AgentDefinition | None = None
 
 
 class ThreadImported(ByPrincipal):

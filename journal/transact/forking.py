@@ -79,10 +79,7 @@ def _begin(row: ThreadRow, command: ForkThread) -> Script[tuple[Loaded, ThreadFo
     if found is None or seq > row.seq:
         raise _undo(command, "unknown_entry", f"the thread has the entries 1 to {row.seq}, not {seq}")
     loaded = yield from load_at(row.key, place, seq)
-    payload = fork(loaded.state, found, command)
-    if isinstance(payload, Rejection):
-        raise Undo(rejected(command, payload))
-    return loaded, payload
+    return loaded, fork(loaded.state, found, command)
 
 
 def _make(target: ThreadKey, origin: Locked, command: ForkThread) -> Script[Locked]:

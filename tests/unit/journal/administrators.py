@@ -89,10 +89,10 @@ class AdministratorsOfAThread(PeopleOfAThread):
             case _:
                 self.machine.elsewhere, self.machine.reserved = data.draw(shares), data.draw(shares)
 
-    @precondition(lambda self: self.machine.control.opened and self.machine.control.active is None)
+    @precondition(lambda self: self.machine.control.active is None)
     @rule(data=st.data(), back=st.sampled_from([0, 0, 0, 1]))
     def rewind(self, data: st.DataObject, back: int) -> None:
-        seq, states = self.machine.control.seq, self.machine.states
+        seq, states, before = self.machine.control.seq, self.machine.states, self.machine.state
         to = data.draw(st.integers(0, seq))
         command = RewindThread(request_id=self.new("rewind"), to_seq=to, expected_seq=seq - back)
         if not self.world.do(command).accepted:
@@ -101,7 +101,9 @@ class AdministratorsOfAThread(PeopleOfAThread):
         assert not back, "the thread was rewound by somebody who had not read it"
         assert state.context[: len(base.context)] == base.context
         assert not state.pending_calls
+        assert state.agent == (base.agent or before.agent), "a thread pins its agent once"
         own = {"context", "compaction", "inbox", "usage", "as_of_seq"}
+        own |= {"agent", "permissions"} if base.agent is None else set()
         assert state.model_dump(exclude=own) == base.model_dump(exclude=own)
 
     def _permit(self, change: PermissionChange) -> None:

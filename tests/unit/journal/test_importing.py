@@ -92,3 +92,20 @@ def test_what_only_tightens_tightens_whatever_agent_it_meets(own: PermissionStat
     )
     assert is_tightening(own, joined(own, tight))
     assert joined(own, PermissionState()) == own
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_thread_goes_back_to_any_message_that_was_brought_with_the_agent_it_has_pinned(*, opened: bool) -> None:
+    scene = Scene()
+    scene.agent = definition(PermissionState(mode="bypass", ask=(parse_rule("send", "agent"),)))
+    must(scene.run(brought(state={"permissions": DENIES.model_dump()})))
+    if opened:
+        scene.submit()
+        scene.claim()
+        must(scene.cancel())
+    pinned, permissions = scene.machine.state.agent, scene.machine.control.permissions
+    must(scene.rewind(3))
+    state, control = scene.machine.state, scene.machine.control
+    assert [message.text for message in state.context] == ["from elsewhere"]
+    assert (state.agent, control.opened) == (pinned, opened)
+    assert state.permissions == control.permissions == permissions
