@@ -16,6 +16,7 @@ TurnwrightError
         ├── HoldLost            the lock that says this process lives is gone
         ├── SnapshotConflict    another snapshot was kept before this one
         ├── SnapshotGone        a snapshot of a session that was deleted
+        ├── SnapshotsTaken      a place of snapshots that is another journal's
         └── StoreCorrupt        a row that cannot be what was written; names thread and seq
 """
 
@@ -83,6 +84,17 @@ class SnapshotConflict(StoreError):
         super().__init__(f"the snapshot at {place} is another one ({there}); load it and decide anew")
         self.version = version
         self.as_of_seq = as_of_seq
+
+
+class SnapshotsTaken(StoreError):
+    """The place of the snapshots is another journal's; give this one a prefix, a table or a folder of its own."""
+
+    def __init__(self, place: str, owner: str) -> None:
+        super().__init__(
+            f"the snapshots at {place} are those of journal {owner}; give this journal a prefix, a table or a folder "
+            "of its own, or, if that one is no more, delete all that is there"
+        )
+        self.owner = owner
 
 
 class SnapshotGone(StoreError):

@@ -2,7 +2,8 @@
 
 Rule: it holds up nothing. It follows what is committed; one worker leads, others only while that one is frozen, and
 several at once do no harm. A place that is away is tried again less and less often, and what it missed is found by
-looking, not remembered. One state that cannot be brought there keeps no other waiting.
+looking, not remembered. One state that cannot be brought there keeps no other waiting. A place that is another
+journal's gets nothing.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ class Snapshots(Looper):
         if self._started and time.monotonic() < self._see_place_s:
             return
         await self._store.start()
+        await self._projection.enter()
         place_id, after = await self._store.place_id(), 0
         while after := await self._driver.write(partial(adopt_place, self._store.name, place_id, after)):
             await self._acts()

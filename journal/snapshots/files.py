@@ -32,6 +32,7 @@ from turnwright.journal.sqlite.locks import open_lock, try_lock
 T = TypeVar("T")
 STATE = b',"state":'  # in a text of the head its quotes would be escaped
 END = b"}\n"
+HEAD_BYTES_MAX = 64 * 1024
 LOCK_S_MAX = 30.0
 LOCK_LOOK_S = 0.005
 THREADS_MAX = 4
@@ -46,14 +47,18 @@ class FileSnapshots:
 
     async def start(self) -> None:
         """Make the folder. Raises `StoreUnavailable`."""
-        await _apart(partial(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True))
+        await _apart(partial(_make, self._folder))
 
     async def stop(self) -> None:
         """Nothing is open."""
 
     async def place_id(self) -> str:
         """See `SnapshotStore.place_id`."""
-        return await _apart(partial(_named, self._folder))
+        return await _apart(partial(_said, self._folder, "place", uuid4().hex))
+
+    async def owner(self, claimed_by: str = "") -> str:
+        """See `SnapshotStore.owner`."""
+        return await _apart(partial(_said, self._folder, "journal", claimed_by))
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""
@@ -76,7 +81,8 @@ class FileSnapshots:
                 stored = None if found is None else found[0]
                 done = kept(stored, judge(stored, offer, policy, expected_version), policy, offer, str(path))
                 if done.written:
-                    _replace(path, _file(key, Head(done.version, offer.as_of_seq, offer.sha256), offer.payload))
+                    content = _file(key, Head(done.version, offer.as_of_seq, offer.sha256), offer.payload)
+                    _replace(path, content, self._folder)
                 return done
 
         return await _apart(put)
@@ -100,7 +106,7 @@ class FileSnapshots:
 
         def delete() -> int:
             with _locked(folder):
-                _replace(_marker(folder), encode({"deleted": session.canonical}) + b"\n")
+                _replace(_marker(folder), encode({"deleted": session.canonical}) + b"\n", self._folder)
                 for torn in folder.glob(".*.json.new"):  # of a writer that was killed
                     _unlink(torn)
                 return sum(_unlink(path) for path in sorted(folder.glob("*.json")))
@@ -119,10 +125,10 @@ class FileSnapshots:
 
     async def every_key(self) -> AsyncIterator[SnapshotKey]:
         """See `SnapshotStore.every_key`."""
-        for path in await _apart(lambda: sorted(self._folder.glob("??/*/*.json"))):
-            found = await _apart(partial(_key_of, path))
-            if found is not None:
-                yield found
+        for shelf in await _apart(lambda: sorted(self._folder.glob("??"))):
+            for session in await _apart(partial(_inside, shelf, "*")):
+                for key in await _apart(partial(_keys_of, session)):
+                    yield key
 
     def _of(self, session: SessionKey) -> Path:
         name = digest_of(session.canonical)
@@ -151,10 +157,7 @@ def _threads() -> ThreadPoolExecutor:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Alone in the folder, on this machine. The lock goes with the process."""
-    if not folder.exists():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sync(folder.parent)
-        _sync(folder.parent.parent)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = open_lock(folder / ".lock")
     try:
         until_s = time.monotonic() + LOCK_S_MAX
@@ -167,14 +170,29 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _named(folder: Path) -> str:
-    """The folder's name, from the file that is made with it."""
-    path = folder / "place"
-    if not path.exists():
+def _make(folder: Path) -> None:
+    """The folder, and what is missing above it, on the disk when this returns."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for made in reversed(missing):
+        _sync(made.parent)
+
+
+def _said(folder: Path, name: str, said: str) -> str:
+    """What a file beside the sessions says: `said`, if there was none."""
+    path = folder / name
+    if said and not path.exists():
         with _locked(folder):
             if not path.exists():
-                _replace(path, uuid4().hex.encode())
-    return path.read_text(encoding="ascii", errors="replace")
+                _replace(path, said.encode(), folder)
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _inside(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern))
 
 
 def _load(key: SnapshotKey, path: Path) -> Snapshot | None:
@@ -200,9 +218,15 @@ def _read(key: SnapshotKey, path: Path) -> tuple[Head, bytes] | None:
     return found, state.removesuffix(END)
 
 
+def _keys_of(session: Path) -> list[SnapshotKey]:
+    return [key for path in _inside(session, "*.json") if (key := _key_of(path)) is not None]
+
+
 def _key_of(path: Path) -> SnapshotKey | None:
+    """The key that a file says it is of; its state is not read."""
     try:
-        head = path.read_bytes().partition(STATE)[0]
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES_MAX).partition(STATE)[0]
     except FileNotFoundError:
         return None
     try:
@@ -216,15 +240,23 @@ def _file(key: SnapshotKey, head: Head, payload: bytes) -> bytes:
     return encode(said)[:-1] + STATE + payload + END
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """The whole file or the old one, on the disk when this returns."""
+def _replace(path: Path, content: bytes, root: Path) -> None:
+    """The whole file or the old one, on the disk when this returns, with the folders up to the root.
+
+    Those are brought there with a folder's first file, whoever made them: he may have died before he did it.
+    """
+    is_first = not path.exists()
     new = path.with_name(f".{path.name}.new")  # one that a killed writer left is written over: the folder is locked
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-    _sync(path.parent)
+    folder = path.parent
+    _sync(folder)
+    while is_first and folder != root:
+        folder = folder.parent
+        _sync(folder)
 
 
 def _unlink(path: Path) -> bool:

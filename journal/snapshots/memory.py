@@ -20,6 +20,7 @@ class MemorySnapshots:
         self._kept: dict[SnapshotKey, tuple[Head, bytes]] = {}
         self._deleted: set[SessionKey] = set()
         self._place_id = uuid4().hex
+        self._owner = ""
 
     async def start(self) -> None:
         """There is nothing to connect to."""
@@ -30,6 +31,11 @@ class MemorySnapshots:
     async def place_id(self) -> str:
         """See `SnapshotStore.place_id`."""
         return self._place_id
+
+    async def owner(self, claimed_by: str = "") -> str:
+        """See `SnapshotStore.owner`."""
+        self._owner = self._owner or claimed_by
+        return self._owner
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""

@@ -37,6 +37,13 @@ class SnapshotStore(Protocol):
         """
         ...
 
+    async def owner(self, claimed_by: str = "") -> str:
+        """The id of the journal whose place it is, empty: nobody's; then it is that of `claimed_by` from now on.
+
+        Raises `StoreUnavailable`.
+        """
+        ...
+
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """The snapshot; None: there is none.
 
@@ -75,5 +82,5 @@ class SnapshotStore(Protocol):
         ...
 
     def every_key(self) -> AsyncIterator[SnapshotKey]:
-        """Keys of all snapshots, in any order; one whose key cannot be read is passed over."""
+        """Keys of all snapshots, in any order, now and then one twice; one whose key cannot be read is passed over."""
         ...

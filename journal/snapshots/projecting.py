@@ -17,7 +17,7 @@ from typing import Literal
 import structlog
 
 from turnwright.journal.agent_state import AgentState
-from turnwright.journal.errors import UNREADABLE, SnapshotGone, StoreCorrupt, StoreUnavailable
+from turnwright.journal.errors import UNREADABLE, SnapshotGone, SnapshotsTaken, StoreCorrupt, StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
@@ -58,6 +58,19 @@ class Projection:
         self._journal = journal
         self._store = store
 
+    async def enter(self, *, claim: bool = True) -> None:
+        """See that the place is this journal's; with `claim` it is from now on, if it was nobody's.
+
+        Raises:
+            SnapshotsTaken: it is another journal's, and nothing of this one is to be written there.
+            StoreUnavailable: the place or the journal does not answer.
+        """
+        mine = await self._journal.journal_id()
+        async with _answered():
+            owner = await self._store.owner(mine if claim else "")
+        if owner not in ("", mine):
+            raise SnapshotsTaken(self.target, owner)
+
     async def project(self, due: DueThread) -> bool:
         """Bring a thread's state there; False: it was deleted, or something was erased in it meanwhile.
 
@@ -87,7 +100,9 @@ class Projection:
 
         Raises:
             InvalidInput: there is no such session.
+            SnapshotsTaken: the place is another journal's.
         """
+        await self.enter()
         async for key in threads_of(self._journal, session):
             due = await self._journal.driver.write(partial(begin_snapshot, self.target, key))
             if due is None:
@@ -124,7 +139,9 @@ class Projection:
 
         Raises:
             InvalidInput: there is no such session.
+            SnapshotsTaken: the place is another journal's.
         """
+        await self.enter(claim=False)
         async for key in threads_of(self._journal, session):
             proof = await self._prove(SnapshotKey(key))
             if proof is not None:

@@ -72,9 +72,11 @@ class RedisSnapshots:
 
     async def place_id(self) -> str:
         """See `SnapshotStore.place_id`."""
-        name = f"{self._prefix}place"
-        await self._asked(self._redis.set(name, uuid4().hex, nx=True), name)
-        return bytes(await self._asked(self._redis.get(name), name) or b"").decode(errors="replace")
+        return await self._told(f"{self._prefix}place", uuid4().hex)
+
+    async def owner(self, claimed_by: str = "") -> str:
+        """See `SnapshotStore.owner`."""
+        return await self._told(f"{self._prefix}journal", claimed_by)
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""
@@ -133,13 +135,12 @@ class RedisSnapshots:
 
     async def every_key(self) -> AsyncIterator[SnapshotKey]:
         """See `SnapshotStore.every_key`."""
-        cursor, seen = -1, set[bytes]()
+        cursor = -1
         while cursor:
             cursor, names = await self._asked(
                 self._redis.scan(max(cursor, 0), f"{_escaped(self._prefix)}[[]*", SCANNED, "hash"), self.name
             )
-            for name in set(names) - seen:
-                seen.add(name)
+            for name in set(names):
                 place = name.decode(errors="replace")
                 for field in await self._asked(self._redis.hkeys(name), place):
                     if not field.startswith(HEAD):
@@ -147,6 +148,12 @@ class RedisSnapshots:
                     found = _key(name.removeprefix(self._prefix.encode()), field.removeprefix(HEAD))
                     if found is not None:
                         yield found
+
+    async def _told(self, name: str, said: str) -> str:
+        """What stands under a name that is no session's: `said`, if nothing did."""
+        if said:
+            await self._asked(self._redis.set(name, said, nx=True), name)
+        return bytes(await self._asked(self._redis.get(name), name) or b"").decode(errors="replace")
 
     def _of(self, session: SessionKey) -> str:
         return f"{self._prefix}{session.checked().canonical}"

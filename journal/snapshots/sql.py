@@ -62,9 +62,9 @@ TRIES_MAX = 1_000
 PAGE_KEYS = 500
 SQLITE_WAIT_S = 30
 CONNECTIONS_MAX = 4
-PLACE = "place"
+PLACE, OWNER = "place", "journal"
 _PARTS = ("session", "tenant", "agent_id", "session_id", "thread_id", "state_key")
-_PLACE_ROW = {**dict.fromkeys(_PARTS, ""), "id": PLACE, "as_of_seq": 0, "version": 0, "deleted": 1, "payload": b""}
+_OF_NO_KEY = {**dict.fromkeys(_PARTS, ""), "as_of_seq": 0, "version": 0, "deleted": 1, "payload": b""}
 
 
 class SqlSnapshots:
@@ -95,14 +95,12 @@ class SqlSnapshots:
         await self._engine.dispose()
 
     async def place_id(self) -> str:
-        """See `SnapshotStore.place_id`; it stands in a row that is no key's."""
-        find = select(self._table.c.sha256).where(self._table.c.id == PLACE)
-        row = await self._first(find)
-        if row is None:
-            with contextlib.suppress(IntegrityError):  # another made it at the same time
-                await self._run(insert(self._table).values(**_PLACE_ROW, sha256=uuid4().hex))
-            row = await self._first(find)
-        return "" if row is None else str(row[0])
+        """See `SnapshotStore.place_id`."""
+        return await self._said(PLACE, uuid4().hex)
+
+    async def owner(self, claimed_by: str = "") -> str:
+        """See `SnapshotStore.owner`."""
+        return await self._said(OWNER, claimed_by)
 
     async def load(self, key: SnapshotKey) -> Snapshot | None:
         """See `SnapshotStore.load`."""
@@ -167,6 +165,16 @@ class SqlSnapshots:
             after = rows[-1][0] if rows else after
             if len(rows) < PAGE_KEYS:
                 return
+
+    async def _said(self, name: str, said: str) -> str:
+        """What stands in a row that is no key's: `said`, if nothing did."""
+        find = select(self._table.c.sha256).where(self._table.c.id == name)
+        row = await self._first(find)
+        if row is None and said:
+            with contextlib.suppress(IntegrityError):  # another made it at the same time
+                await self._run(insert(self._table).values(**_OF_NO_KEY, id=name, sha256=said))
+            row = await self._first(find)
+        return "" if row is None else str(row[0])
 
     async def _stored(self, key: SnapshotKey, place: str) -> Head | None:
         t = self._table.c

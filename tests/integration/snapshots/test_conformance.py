@@ -50,6 +50,18 @@ async def test_a_place_is_called_the_same_by_all_until_it_was_lost(opener: Opene
     assert await listed(stores[0]) == []
 
 
+async def test_a_place_is_that_of_the_journal_that_claims_it_first(opener: Opener) -> None:
+    stores = [await opener() for _ in range(4)]
+    assert await stores[0].owner() == ""
+    [owner] = set(await asyncio.gather(*(store.owner(f"journal-{n}") for n, store in enumerate(stores))))
+    assert owner in {f"journal-{n}" for n in range(4)}
+    assert [await (await opener()).owner(), await stores[3].owner("late")] == [owner, owner]
+    await stores[0].put(KEY, offer(1))
+    await stores[0].delete_session(THREAD.session_key, [THREAD])
+    assert await stores[0].owner() == owner != await stores[0].place_id()
+    assert await listed(stores[0]) == []
+
+
 async def test_each_unconditional_write_returns_its_own_version(opener: Opener) -> None:
     stores = [await opener() for _ in range(4)]
     done = await asyncio.gather(*(stores[n % 4].put(KEY, offer(5, n)) for n in range(WRITERS)))

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.client.program import NOBODY_THERE
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.snapshots.opening import open_snapshots
 from turnwright.worker.doctor.agents import look_at_agents
 from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
@@ -105,3 +106,13 @@ async def test_a_place_of_snapshots_that_answers_one_that_does_not_and_none(tmp_
     assert [verdicts(one) for one in found] == [
         {"snapshots": "ok"}, {"snapshots": "warning"}, {"snapshots": "failed"}, {},
     ]  # fmt: skip
+
+
+async def test_a_place_of_snapshots_that_is_another_journals(tmp_path: Path, driver: Driver, journal_url: str) -> None:
+    there = Settings(snapshots=f"file://{tmp_path}/snapshots", journal_url=journal_url)
+    async with open_snapshots(f"file://{tmp_path}/snapshots") as store:
+        assert verdicts(await findings(look_at_snapshots(there))) == {"snapshots": "ok"}
+        await store.owner("another")
+        found = await findings(look_at_snapshots(there))
+    assert verdicts(found) == {"snapshots": "warning"}
+    assert "those of journal another" in found["snapshots"].said
