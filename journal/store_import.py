@@ -25,8 +25,10 @@ from turnwright.journal.script import rows
 from turnwright.journal.session_file import Line, Seal
 from turnwright.journal.session_rows import Reading, declared_of, key_of
 from turnwright.journal.store import Journal
+from turnwright.journal.store_settling import settle
 from turnwright.journal.transact import importing
 from turnwright.journal.transact.importing import Begun, Declared, Origin, Piece
+from turnwright.journal.transact.settling import in_pieces
 
 LEAD, LEASE_S = "import", 60.0
 PAGE_THREADS_MAX = 500
@@ -149,8 +151,7 @@ class _Importer:
         if begun is None:
             return Imported(self._key, self._digest, self._file.seal.counts, duplicate=True)
         try:
-            await self._write(begun)
-            await self._settle(begun)
+            await self._settle(begun, await self._write(begun))
         except StoreUnavailable:
             raise
         except TurnwrightError:
@@ -188,15 +189,17 @@ class _Importer:
         whose = "the anonymous user" if self._key.user is None else f"user {self._key.user}"
         return f"session {self._key.session} of {whose}"
 
-    async def _write(self, begun: Begun) -> None:
+    async def _write(self, begun: Begun) -> dict[str, int]:
+        """All rows of the file; the ids of its threads, by key."""
         driver, threads = self._journal.driver, self._file.threads
-        for start in range(0, len(threads), PAGE_THREADS_MAX):
-            some = threads[start : start + PAGE_THREADS_MAX]
+        for some in in_pieces(threads, PAGE_THREADS_MAX):
             await driver.write(partial(importing.write_threads, self._key, begun, self._digest, some))
-        reading = Reading(begun.session_id, begun.position, self._key, await self._thread_ids(begun.session_id))
+        ids = await self._thread_ids(begun.session_id)
+        reading = Reading(begun.session_id, begun.position, self._key, ids)
         with closing(_pieces(self._file.path, reading)) as pieces:
             while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
                 await driver.write(partial(importing.write_piece, self._key, begun, self._digest, piece))
+        return ids
 
     async def _thread_ids(self, session_id: int) -> dict[str, int]:
         found, after = dict[str, int](), 0
@@ -208,11 +211,11 @@ class _Importer:
                 return found
             after = page[-1][0]
 
-    async def _settle(self, begun: Begun) -> None:
+    async def _settle(self, begun: Begun, ids: dict[str, int]) -> None:
         """The session's log first: what a thread takes of a budget depends on the session's control."""
         for thread in self._file.threads:
-            script = partial(importing.settle_thread, begun, self._digest, thread)
-            wrong = await self._journal.driver.write(script)
+            thread_id = ids[thread.key.canonical]
+            wrong = await settle(self._journal.driver, begun, self._digest, thread, thread_id)
             if wrong is not None:
                 raise InvalidInput(f"the file is not what was exported: {wrong}; nothing was imported")
 

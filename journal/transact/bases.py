@@ -121,14 +121,24 @@ def walk_based(key: ThreadKey, thread_id: int, kept_seqs: frozenset[int] = froze
     walk = yield from walk_thread(key, thread_id, kept_seqs)
     if not walk.bases:
         return walk
+    origins = yield from origins_of(walk)
+    return (yield from walk_thread(key, thread_id, kept_seqs | rewound_to(walk), origins))
+
+
+def rewound_to(walk: Walk) -> frozenset[int]:
+    """The entries of the thread itself that it goes on from."""
+    return frozenset(payload.to_seq for payload in walk.bases.values() if isinstance(payload, ThreadRewound))
+
+
+def origins_of(walk: Walk) -> Script[dict[int, AgentState]]:
+    """The states of other threads that entries begin with, by entry, as far as they can be read."""
     origins: dict[int, AgentState] = {}
     for seq, payload in walk.bases.items():
         if isinstance(payload, ThreadForked):
             held = None if walk.made_whole is None else walk.made_whole[1]
-            state = held or (yield from _origin_state(key, payload))
+            state = held or (yield from _origin_state(walk.key, payload))
             origins |= {} if state is None else {seq: state}
-    rewound = {payload.to_seq for payload in walk.bases.values() if isinstance(payload, ThreadRewound)}
-    return (yield from walk_thread(key, thread_id, kept_seqs | rewound, origins))
+    return origins
 
 
 def read_entry(key: ThreadKey, seq: int) -> Script[Entry | None]:
@@ -157,7 +167,13 @@ def place_of(origin: ThreadKey) -> Script[Place | None]:
 def replace_bases(walk: Walk, thread_id: int) -> Script[None]:
     """Keep beside a thread where its state begins elsewhere."""
     yield from first("delete_bases", thread_id)
-    for seq, payload in walk.bases.items():
+    yield from put_bases(walk, thread_id, walk.bases)
+
+
+def put_bases(walk: Walk, thread_id: int, seqs: Iterable[int]) -> Script[None]:
+    """Keep beside a thread where its state begins with these entries; nothing is kept of them yet."""
+    for seq in seqs:
+        payload = walk.bases[seq]
         key = payload.origin_of(walk.key) if isinstance(payload, ThreadForked) else walk.key
         origin = yield from place_of(key)
         held = walk.made_whole[0] if walk.made_whole is not None and isinstance(payload, ThreadForked) else None

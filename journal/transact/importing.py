@@ -9,7 +9,7 @@ content was erased, is taken as it stands there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from turnwright.journal.codec import GENESIS
@@ -19,39 +19,22 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import Draft, SessionImported
 from turnwright.journal.errors import CommandRejected, StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
-from turnwright.journal.facts import Facts
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.interactions import Interaction
 from turnwright.journal.script import Row, Script, Touch, batch, first, rows
-from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.bases import replace_bases, walk_based
 from turnwright.journal.transact.commands import session_command
 from turnwright.journal.transact.deleting import erase_in_thread, erase_rest
-from turnwright.journal.transact.indexing import index_piece
-from turnwright.journal.transact.interactions import replace_interactions
-from turnwright.journal.transact.rebuilding import (
-    THREAD_COLUMNS,
-    head_of,
-    replace_head,
-    replace_spent,
-    replace_turns,
-    write_walk,
-)
 from turnwright.journal.transact.rows import (
-    ThreadRow,
     clock,
     dump,
     find_place,
     lock_session,
-    session_of,
     thread_of,
     topic,
     write_session,
 )
-from turnwright.journal.transact.schedules import replace_schedules, replace_ticks
-from turnwright.journal.transact.verifying import prove_thread
-from turnwright.journal.transact.walking import Walk
+from turnwright.journal.transact.schedules import replace_schedules
 from turnwright.journal.turn_status import TurnStatus
 
 ABANDONED_S = 86_400
@@ -171,66 +154,6 @@ def write_piece(key: SessionKey, begun: Begun, digest: str, piece: Piece) -> Scr
         yield from first("move_position", begun.session_id, piece.position)
 
 
-def settle_thread(begun: Begun, digest: str, thread: Declared) -> Script[str | None]:
-    """Write all that follows from a thread's entries, and prove it; what is wrong with it, None: nothing.
-
-    Raises:
-        CommandRejected: another thread of the journal has a turn of it.
-    """
-    canonical, of = thread.key.canonical, thread.key.session_key
-    locked = yield from first("lock_in_session", canonical, of.canonical)
-    if locked is None or (yield from first("find_import", begun.session_id)) != (digest,):
-        raise _gone()
-    session = yield from session_of(of, locked[THREAD_COLUMNS:])
-    walk = yield from walk_based(thread.key, locked[0])
-    if not walk.findings and (walk.seq, walk.hash) != (thread.entries, thread.hash):
-        walk.found(None, "head", f"it has {walk.seq} entries, or others than it should have: {thread.entries}")
-    if walk.findings:
-        return _told(thread, walk.findings[0].seq, walk.findings[0].problem)
-    kept = thread.kept
-    if not walk.whole and kept is None:
-        return _told(thread, None, "content of it was erased, and what it said then is not in the file")
-    for turn in walk.turns if kept is None else [status.turn_id for status in kept.turns]:
-        elsewhere = yield from first("turn_elsewhere", turn, locked[0])
-        if elsewhere is not None:
-            raise _twice(turn, elsewhere[0], thread.key)
-    yield from replace_bases(walk, locked[0])
-    row = yield from _write_head(walk, locked, kept)
-    if thread.key.is_session_log:
-        control = walk.session if kept is None or kept.session is None else kept.session
-        yield from write_session(begun.session_id, control, walk.at_us)
-    else:
-        yield from replace_spent(row, session.control)
-    yield from first("move_searched", locked[0], 0)
-    while not (yield from index_piece(thread.key, locked[0], locked[1], walk.seq)):
-        pass
-    return (yield from _proven(locked[0], begun, thread))
-
-
-def _write_head(walk: Walk, locked: Row, kept: Kept | None) -> Script[ThreadRow]:
-    row = head_of(walk, locked[0], locked[1])
-    if kept is None or walk.whole:
-        yield from write_walk(row, walk)
-        return row
-    queued = (status for status in kept.turns if status.phase == "queued")
-    front = min(queued, key=lambda status: status.queue_order, default=None)
-    runnable = not walk.key.is_session_log and has_work(kept.control, Facts(walk.at_us, front=front))
-    row = replace(row, control=kept.control, runnable=runnable)
-    yield from replace_head(row)
-    yield from replace_turns(row, kept.turns)
-    yield from replace_interactions(row, kept.questions)
-    yield from replace_ticks(row, walk.ticks)
-    return row
-
-
-def _proven(thread_id: int, begun: Begun, thread: Declared) -> Script[str | None]:
-    row = yield from first("raw_thread", thread_id)
-    session = yield from first("raw_session", begun.session_id)
-    assert row is not None
-    proof = yield from prove_thread(thread_id, row, session)
-    return _told(thread, proof.findings[0].seq, proof.findings[0].problem) if proof.findings else None
-
-
 def show(key: SessionKey, begun: Begun, origin: Origin, *, go_on: bool) -> Script[tuple[int, bool]]:
     """Let the session be seen, with an entry that says where it came from; how many turns have not ended, and whether
     it was paused because of that.
@@ -305,19 +228,22 @@ def _check(key: SessionKey, begun: Begun, digest: str) -> Script[None]:
     session = yield from first("lock_session", key.canonical)
     found = yield from first("find_import", begun.session_id)
     if session is None or session[0] != begun.session_id or session[3] is None or found is None or found[0] != digest:
-        raise _gone()
+        raise lost()
 
 
-def _gone() -> CommandRejected:
+def lost() -> CommandRejected:
+    """Of an import that another one, or the sweeper, took the place of."""
     return CommandRejected("import_lost", "somebody discarded what was imported up to now; import the file again")
 
 
-def _told(thread: Declared, seq: int | None, problem: str) -> str:
+def told(thread: Declared, seq: int | None, problem: str) -> str:
+    """What is wrong with a thread of the file, and where."""
     name = "the session's log" if thread.key.is_session_log else f"thread {thread.key.agent}/{thread.key.thread}"
     return f"{name}: {problem}" if seq is None else f"{name}, entry {seq}: {problem}"
 
 
-def _twice(turn: str, canonical: str, target: ThreadKey) -> CommandRejected:
+def twice(turn: str, canonical: str, target: ThreadKey) -> CommandRejected:
+    """Of a turn that another thread of the journal has."""
     where, named = ThreadKey.parse(canonical), ""
     if (where.tenant, where.user) == (target.tenant, target.user):  # else it is not for whoever imports to know
         named = f", on thread {where.agent}/{where.thread} of session {where.session}"

@@ -24,6 +24,7 @@ from turnwright.journal.transact.interactions import put_interactions, replace_i
 from turnwright.journal.transact.rows import (
     ThreadRow,
     dump,
+    find_session,
     find_thread,
     is_due,
     session_of,
@@ -93,19 +94,21 @@ def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
     if not walk.whole:
         yield from put_interactions(row, walk.interactions.values())
         return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
-    checkpoints = yield from write_walk(row, walk)
+    session = (yield from find_session(walk.key.session_key)) if walk.ticks else None
+    checkpoints = yield from _write_walk(row, walk, SessionControl() if session is None else session.control)
     yield from first("delete_hint", thread_id)
     yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
     return Rebuilt(canonical, walk.seq, len(walk.turns), checkpoints)
 
 
-def write_walk(row: ThreadRow, walk: Walk) -> Script[int]:
+def _write_walk(row: ThreadRow, walk: Walk, session: SessionControl) -> Script[int]:
     """What the entries of a thread add up to; returns how many checkpoints that are."""
     yield from replace_head(row)
-    yield from replace_turns(row, walk.turns.values())
+    yield from first("delete_turns", row.id)
+    yield from put_turns(row, walk.turns.values())
     yield from replace_interactions(row, walk.interactions.values())
-    yield from replace_ticks(row, walk.ticks)
-    return (yield from _replace_checkpoints(row, walk))
+    yield from replace_ticks(row, walk.ticks, session)
+    return (yield from replace_checkpoints(row, walk))
 
 
 def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
@@ -167,9 +170,8 @@ def replace_spent(row: ThreadRow, session: SessionControl) -> Script[None]:
         yield from first("upsert_spent", *spent_columns(row.id, row.session_id, row.control))
 
 
-def replace_turns(row: ThreadRow, turns: Iterable[TurnStatus]) -> Script[None]:
-    """The rows of a thread's turns."""
-    yield from first("delete_turns", row.id)
+def put_turns(row: ThreadRow, turns: Iterable[TurnStatus]) -> Script[None]:
+    """The rows of these turns of a thread."""
     yield from batch("upsert_turn", tuple(turn_columns(row, s, _last_change_us(s)) for s in turns))
 
 
@@ -177,7 +179,8 @@ def _last_change_us(status: TurnStatus) -> int:
     return status.ended_at_us or status.started_at_us or status.queued_at_us
 
 
-def _replace_checkpoints(row: ThreadRow, walk: Walk) -> Script[int]:
+def replace_checkpoints(row: ThreadRow, walk: Walk) -> Script[int]:
+    """The state as a checkpoint, where one pays; returns how many that are."""
     yield from first("delete_checkpoints", row.id)
     if walk.key.is_session_log or not walk.based or not is_due(row.tail_bytes, 0):
         return 0

@@ -87,10 +87,12 @@ def project_ticks(row: ThreadRow, entries: Iterable[Entry]) -> Script[None]:
         yield from first("prune_ticks", row.session_id, generation, TICKS_KEPT_MAX)
 
 
-def replace_ticks(row: ThreadRow, entries: Iterable[Entry]) -> Script[None]:
-    """Write what became of a thread's ticks anew."""
+def replace_ticks(row: ThreadRow, entries: Iterable[Entry], control: SessionControl) -> Script[None]:
+    """Write what became of a thread's ticks anew; those of schedules that are no more were forgotten with them."""
     yield from first("delete_ticks", row.id)
-    yield from project_ticks(row, entries)
+    there = {scheduled.generation for scheduled in control.schedules.values()}
+    of_these = (entry for entry in entries if getattr(entry.payload, "generation", None) in there)
+    yield from project_ticks(row, of_these)
 
 
 def list_schedules(key: SessionKey) -> Script[tuple[Schedule, ...] | None]:

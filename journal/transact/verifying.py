@@ -7,6 +7,7 @@ that is wrong ends the proof of the rest.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,6 +85,12 @@ def prove_thread(thread_id: int, row: Row, session: Row | None) -> Script[Proof]
         return Proof(head.key, "thread", findings=(Finding(head.key, None, "head", "its key cannot be read"),))
     checkpoints: list[Row] = yield from rows("checkpoint_rows", thread_id, STATE_REDUCER_VERSION)
     walk = yield from walk_based(key, thread_id, frozenset(seq for seq, _ in checkpoints))
+    return (yield from compare(walk, thread_id, row, session, checkpoints))
+
+
+def compare(walk: Walk, thread_id: int, row: Row, session: Row | None, checkpoints: Sequence[Row]) -> Script[Proof]:
+    """Compare what is kept beside a thread with what its entries add up to; `walk` kept the states of checkpoints."""
+    head = _Head(*row)
     _check_head(walk, head)
     if walk.whole:
         _check_control(walk, head)
@@ -260,7 +267,7 @@ def _check_bases(walk: Walk, thread_id: int) -> Script[None]:
         walk.found(None, "base", "the state that it begins with cannot be read")
 
 
-def _check_checkpoints(walk: Walk, checkpoints: list[Row]) -> None:
+def _check_checkpoints(walk: Walk, checkpoints: Sequence[Row]) -> None:
     for seq, body in checkpoints if walk.based else ():
         proven = walk.states.get(seq)
         if proven is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -33,7 +33,7 @@ from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.interactions import Interaction, begin_interaction, settlement
 from turnwright.journal.messages import media_of
-from turnwright.journal.script import Script, first, rows
+from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.search.texts import said_in
 from turnwright.journal.search.words import has_words
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
@@ -146,13 +146,35 @@ def walk_thread(
     `origins`: the states that entries of this thread begin with and that are another thread's, by entry. A rewind finds
     its own among those that are kept.
     """
-    walk = Walk(key, kept_seqs, origins or {}, state=empty_state(key))
-    while True:
-        end = yield from first("thread_page_end", thread_id, walk.seq, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
-        if end is None or end[0] is None:
-            break
-        for row in (yield from rows("raw_entries", thread_id, walk.seq, end[0])):
-            _step(walk, _Raw(*row))
+    walk = begin_walk(key, kept_seqs, origins)
+    while page := (yield from next_page(thread_id, walk.seq)):
+        walk_on(walk, page)
+    return end_walk(walk)
+
+
+def begin_walk(
+    key: ThreadKey, kept_seqs: frozenset[int] = frozenset(), origins: Mapping[int, AgentState] | None = None
+) -> Walk:
+    """A walk that stands before the first entry; see `walk_thread`."""
+    return Walk(key, kept_seqs, origins or {}, state=empty_state(key))
+
+
+def next_page(thread_id: int, after: int) -> Script[list[Row]]:
+    """The stored entries that follow, some of them; none: there are no more."""
+    end = yield from first("thread_page_end", thread_id, after, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
+    if end is None or end[0] is None:
+        return []
+    return (yield from rows("raw_entries", thread_id, after, end[0]))
+
+
+def walk_on(walk: Walk, page: Iterable[Row]) -> None:
+    """Fold a page of stored entries."""
+    for row in page:
+        _step(walk, _Raw(*row))
+
+
+def end_walk(walk: Walk) -> Walk:
+    """Judge what only all entries together say."""
     for seq in sorted(walk.erased - walk.erasures):
         walk.found(seq, "erasure", "its content is gone and no entry.erased says so")
     for seq in sorted(walk.erasures - walk.erased):

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
 from tests.integration.journal.moving import IMAGE, PLAIN, SIDE, facts, lived_in, plain, proven, take, written
 from turnwright.journal.commands import (
     CreateSchedule,
     CreateSession,
+    DeleteSchedule,
     DeleteSession,
     EraseEntry,
-    PauseThread,
     ResumeSession,
     Submit,
     TriggerSchedule,
@@ -94,22 +94,6 @@ async def test_what_is_erased_stays_erased_and_is_not_in_the_file(full: Played, 
     await take(target, path)
     [entry] = await target.journal.entries(ThreadKey("t", None, "agent", "s", "secret"), 0, 1)
     assert entry.as_json()["erased"] is True
-
-
-async def test_the_ticks_of_a_thread_of_which_something_was_erased_come_along(
-    played: Played, target: Played, tmp_path: Path
-) -> None:
-    await played.submit("one")
-    definition = Definition(name="news", agent=KEY.agent, input=user("the news"), times=Times(every_s=60))
-    await played.execute(SESSION, CreateSchedule(request_id="news", definition=definition))
-    await played.execute(SESSION, TriggerSchedule(request_id="now", name="news"))
-    paused = await played.execute(KEY, PauseThread(request_id="pause", reason="it is late"))
-    await played.execute(KEY, EraseEntry(request_id="erase", seq=paused.seq))
-    await take(target, await written(played, tmp_path / "s.jsonl"))
-    [here], [there] = [await list_schedules(one.journal, SESSION) or [] for one in (played, target)]
-    assert len(here.last) == 1
-    assert there.last == here.last
-    assert await proven(target.journal) == []
 
 
 async def test_an_import_twice_is_one_and_other_content_is_refused_by_name(
@@ -193,6 +177,27 @@ async def test_its_schedules_come_paused_with_what_became_of_their_ticks(
     await take(target, await written(played, tmp_path / "s.jsonl", PLAIN))
     [after] = await list_schedules(target.journal, PLAIN) or ()
     assert (before.state, after) == ("active", replace(before, state="paused"))
+    assert await proven(target.journal) == []
+
+
+async def test_what_became_of_ticks_comes_whatever_was_erased_and_not_of_schedules_that_are_no_more(
+    played: Played, target: Played, tmp_path: Path, sql: Sql, sql_there: Sql
+) -> None:
+    key = ThreadKey("t", None, "agent", "plain")
+    await said(played, "one", key)
+    for name in ("news", "old"):
+        definition = Definition(name=name, agent="agent", input=user(name), times=Times(every_s=60))
+        await played.execute(PLAIN, CreateSchedule(request_id=f"make {name}", definition=definition))
+        await played.execute(PLAIN, TriggerSchedule(request_id=f"now {name}", name=name))
+    await played.execute(PLAIN, DeleteSchedule(request_id="delete", name="old"))
+    await played.execute(key, EraseEntry(request_id="erase", seq=1))
+    await take(target, await written(played, tmp_path / "s.jsonl", PLAIN))
+    [before], [after] = [await list_schedules(each.journal, PLAIN) or () for each in (played, target)]
+    assert (len(after.last), after.last) == (1, before.last)
+    assert await sql_there("SELECT count(*) FROM ticks") == [(1,)]
+    assert await sql("SELECT count(*) FROM ticks") == [(2,)], "Temporal has not been told yet"
+    assert [done async for done in rebuild(target.journal)] != []
+    assert await sql_there("SELECT count(*) FROM ticks") == [(1,)]
     assert await proven(target.journal) == []
 
 
