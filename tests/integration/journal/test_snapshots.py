@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -11,18 +11,19 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from tests.integration.journal.snapshotted import DEADLINE_S, Fragile, there, turn
 from turnwright.journal import store_delete
 from turnwright.journal.commands import DeleteSession, EraseEntry
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import SnapshotGone, StoreError, StoreUnavailable
-from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text
 from turnwright.journal.snapshots.deciding import Kept
 from turnwright.journal.snapshots.files import FileSnapshots
 from turnwright.journal.snapshots.memory import MemorySnapshots
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.projecting import Projection, Proof
-from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
+from turnwright.journal.snapshots.snapshot import Offer, SnapshotKey
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session
 from turnwright.journal.transact import snapshotting
@@ -30,32 +31,9 @@ from turnwright.journal.transact.rows import dump
 from turnwright.worker import snapshots
 from turnwright.worker.snapshots import Snapshots
 
-DEADLINE_S = 30
 DELETE = DeleteSession(request_id="delete", principal="ann")
 on_one_store = pytest.mark.parametrize("journal_url", ["sqlite"], indirect=True)
 Follow = Callable[[SnapshotStore], Awaitable[Snapshots]]
-
-
-class Fragile(MemorySnapshots):
-    """Is away, or refuses some threads or the deletion of some sessions, as long as it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fails: dict[str, StoreError] = {}
-        self.asked = 0
-
-    async def put(self, key: SnapshotKey, offer: Offer, **how: object) -> Kept:
-        self.asked += 1
-        error = self.fails.get(key.thread.thread) or self.fails.get("*")
-        if error is not None:
-            raise error
-        return await super().put(key, offer, **how)  # type: ignore[arg-type]
-
-    async def delete_session(self, session: SessionKey, threads: Collection[ThreadKey] = ()) -> int:
-        error = self.fails.get(session.session)
-        if error is not None:
-            raise error
-        return await super().delete_session(session, threads)
 
 
 @pytest.fixture
@@ -70,24 +48,6 @@ async def follow(journal: Journal) -> AsyncIterator[Follow]:
             return loop
 
         yield follow
-
-
-async def turn(played: Played, text: str = "hello", key: ThreadKey = KEY) -> None:
-    """A turn from its submit to its end."""
-    made = await played.submit(text, key)
-    epoch = await played.claim(made, key)
-    await played.ask(made, epoch, key)
-    await played.answer(made, epoch, Text(text=f"said to {text}"), key=key)
-
-
-async def there(played: Played, store: SnapshotStore, key: ThreadKey = KEY) -> Snapshot:
-    """The thread's snapshot, once it is that of the state now."""
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            found, row = await store.load(SnapshotKey(key)), await played.journal.thread(key)
-            if found is not None and row is not None and found.as_of_seq == row.seq:
-                return found
-            await asyncio.sleep(0.02)
 
 
 async def proofs(journal: Journal, store: SnapshotStore) -> list[Proof]:

@@ -133,8 +133,9 @@ async def live(cluster: Cluster) -> str:
     await said(cluster, task(say("two"), text="forgotten"), "side")
     to = (await begun.entries())[-1].seq
     await do(cluster, SIDE, RewindThread(request_id="back", to_seq=to, expected_seq=await at(cluster, SIDE)))
-    made_of = MadeOf(agent="head", thread="main", through_seq=1)
-    await do(cluster, SESSION, DescribeSession(request_id="d", made_of=made_of, title="Logs", summary="They read."))
+    made_of, log_seq = MadeOf(agent="head", thread="main", through_seq=1), await at(cluster, SESSION.log)
+    words = {"title": "Logs", "summary": "They read."}
+    await do(cluster, SESSION, DescribeSession(request_id="d", made_of=made_of, log_seq=log_seq, **words))
     news = Definition(name="news", agent="head", input=user("the news"), times=Times(every_s=86_400))
     await do(cluster, SESSION, CreateSchedule(request_id="schedule", definition=news))
     return offloaded[0].call_id
