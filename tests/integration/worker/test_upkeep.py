@@ -20,6 +20,7 @@ from turnwright.journal.driver import Driver
 from turnwright.journal.entries import EntryErased
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Text, ToolCall, Usage, user
+from turnwright.journal.script import rows
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import rebuild, statistics, verify
 from turnwright.journal.transact.erasing import erase_entry
@@ -277,3 +278,15 @@ async def snapshot(journal: Journal) -> list[object]:
         assert found is not None
         seen.append(found.control)
     return seen
+
+
+async def test_what_belongs_to_nothing_is_looked_for_in_every_table(
+    sql: Sql, journal: Journal, journal_url: str
+) -> None:
+    if journal_url.startswith("sqlite"):
+        columns = "SELECT m.name, p.name FROM sqlite_master AS m, pragma_table_info(m.name) AS p WHERE m.type = 'table'"
+    else:
+        columns = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
+    owned = {table for table, column in await sql(columns) if column in ("thread_id", "session_id", "log_id")}
+    looked = {table for table, _ in await journal.driver.read(partial(rows, "count_strays"))}
+    assert owned <= looked, owned - looked
