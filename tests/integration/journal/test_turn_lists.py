@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.integration.journal.asking import asking
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from turnwright.journal import store_admin
 from turnwright.journal.commands import CancelTurn, EraseEntry, PauseSession, PauseTurn, ResumeSession
@@ -175,3 +176,13 @@ async def test_a_turn_is_ready_only_while_nothing_keeps_it_from_beginning(played
     assert await ready() == 1
     await played.claim(first)
     assert await ready() == 0
+
+
+async def test_nothing_of_a_session_that_is_hidden_counts_as_live(played: Played, sql: Sql) -> None:
+    await asking(played, "one")
+    held = replace(KEY, thread="held")
+    await played.execute(held, PauseTurn(request_id="hold", turn_id=await played.submit("two", held)))
+    there = await played.journal.driver.read(live_numbers)
+    assert {one.what for one in there if one.count} == {"turns", "paused", "questions"}
+    await sql("UPDATE sessions SET deleted_at_us = 1")
+    assert [one for one in await played.journal.driver.read(live_numbers) if one.count] == []
