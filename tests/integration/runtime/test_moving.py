@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.runtime.agents import TOOLS, UNASKED
+from tests.integration.runtime.asking import results
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.families import FAMILY, HELPER, give, told
 from tests.integration.runtime.scripts import call, say, task
@@ -27,6 +28,7 @@ from turnwright.journal.commands import (
     CreateSchedule,
     DescribeSession,
     ForkThread,
+    ResumeSession,
     RewindThread,
     SessionCommand,
     Submit,
@@ -51,6 +53,7 @@ from turnwright.journal.transcripts.names import VIEW, place
 from turnwright.worker.inbox import Inbox
 
 SESSION = SessionKey("t", None, "s")
+HOME = Target("t")
 MAIN = ThreadKey("t", None, "head", "s", "main")
 FORK, SIDE = replace(MAIN, thread="fork"), replace(MAIN, thread="side")
 POLICY = ContextPolicy(
@@ -141,11 +144,13 @@ async def live(cluster: Cluster) -> str:
     return offloaded[0].call_id
 
 
-async def move(here: Journal, there: Journal, path: Path) -> None:
+async def move(here: Journal, there: Journal, path: Path, target: Target = HOME) -> bool:
+    """Whether it came paused."""
     path.write_bytes(b"".join([line async for line in export_session(here, SESSION)]))
-    done = await import_session(there, path, Target("t"), principal="ann")
-    assert (done.paused, done.duplicate) == (False, False)
+    done = await import_session(there, path, target, principal="ann")
+    assert not done.duplicate
     assert [finding async for proof in verify(there) for finding in proof.findings] == []
+    return done.paused
 
 
 async def goes_on(cluster: Cluster, models: Recording, set_aside: str) -> dict[str, list[bytes]]:
@@ -186,7 +191,7 @@ async def test_a_session_with_all_that_it_can_have_goes_on_elsewhere_as_if_it_ha
     other_url = request.getfixturevalue("postgres_url" if journal_url.startswith("sqlite") else "sqlite_url")
     async with Cluster.open(other_url, cluster.address) as there, working(cluster) as mine:
         set_aside = await live(cluster)
-        await move(cluster.journal, there.journal, tmp_path / "s.jsonl")
+        assert not await move(cluster.journal, there.journal, tmp_path / "s.jsonl")
         for text in ("log", "platypuses", "forgotten"):
             assert await found(there.journal, text) == await found(cluster.journal, text)
         assert await views(there.journal, tmp_path / "there") == await views(cluster.journal, tmp_path / "here")
@@ -206,4 +211,32 @@ async def test_a_session_with_all_that_it_can_have_goes_on_elsewhere_as_if_it_ha
         assert moved == stayed
         assert [b"line 5000" in sent for sent in moved["fork"][:2]] == [False, True], "it was set aside before the fork"
         assert b"They talked." in moved["main"][0]
+        assert [finding async for proof in verify(there.journal) for finding in proof.findings] == []
+
+
+async def test_a_parent_that_waits_for_its_child_is_answered_by_it_under_the_key_both_moved_to(
+    small_cluster: Cluster, tmp_path: Path
+) -> None:
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    copy = SessionKey("other", "ann", "copy")
+    async with Cluster.open(f"sqlite:///{tmp_path}/there.db", small_cluster.address) as there:
+        async with working(small_cluster):
+            child = told(call("look", log=str(log), wait_for=str(gate)), say("done"))
+            turn = await small_cluster.submit(give(child), say("{result}"), agent="head")
+            await turn.until("waiting")
+            await small_cluster.until_trace(log, "started")
+            moves = Target("other", user="ann", session="copy")
+            assert await move(small_cluster.journal, there.journal, tmp_path / "s.jsonl", moves)
+            await turn.cancel()
+        async with working(there):
+            session = await there.journal.session(copy)
+            assert session is not None
+            await do(there, copy, ResumeSession(request_id="go", revision=session.control.pause.revision))
+            gate.touch()
+            moved = Turn(
+                there, replace(turn.key, tenant="other", user="ann", session="copy"), turn.turn_id, turn.receipt
+            )
+            await moved.until("completed", nudging=True)
+        got = [result for result in await results(moved) if result[1] != "deferred"]
+        assert got == [("helper", "success", "done")]
         assert [finding async for proof in verify(there.journal) for finding in proof.findings] == []
