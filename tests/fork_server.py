@@ -17,27 +17,34 @@ from dataclasses import dataclass
 
 from turnwright.worker.lifeline import ask_kernel
 
-LOADED = ("turnwright.worker.main", "turnwright.worker.process", "turnwright.activities.registry")
+LOADED = (
+    "turnwright.worker.main",
+    "turnwright.worker.process",
+    "turnwright.activities.registry",
+    "turnwright.journal.postgres.driver",
+)
 REQUEST_BYTES_MAX = 150_000
+OUTPUTS_MAX = 2
 
 
 @dataclass(frozen=True)
 class Program:
-    """What a forked process becomes, where its output goes, and its whole environment."""
+    """What a forked process becomes, where its output and its errors go, and its whole environment."""
 
     module: str
     arguments: list[str]
     environment: dict[str, str]
-    output: int
+    outputs: list[int]
 
     def run(self) -> None:
         """Be it, until its end."""
         ask_kernel()
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
-        for there, here in ((nothing, 0), (self.output, 1), (self.output, 2)):
+        for there, here in ((nothing, 0), (self.outputs[0], 1), (self.outputs[-1], 2)):
             os.dup2(there, here)
-        os.close(self.output)
+        for output in self.outputs:
+            os.close(output)
         os.environ.clear()
         os.environ.update(self.environment)
         sys.argv[1:] = self.arguments
@@ -55,7 +62,7 @@ def load() -> None:
 def serve(control: socket.socket) -> Program | None:
     """Do what is asked; comes back in each forked process with what that is to be, and at the end with nothing."""
     while True:
-        said, files, _, _ = socket.recv_fds(control, REQUEST_BYTES_MAX, 1)
+        said, files, _, _ = socket.recv_fds(control, REQUEST_BYTES_MAX, OUTPUTS_MAX)
         if not said:
             return None
         asked = json.loads(said)
@@ -64,8 +71,9 @@ def serve(control: socket.socket) -> Program | None:
             continue
         pid = os.fork()
         if pid == 0:
-            return Program(asked["module"], asked["arguments"], asked["environment"], files[0])
-        os.close(files[0])
+            return Program(asked["module"], asked["arguments"], asked["environment"], files)
+        for file in files:
+            os.close(file)
         control.send(json.dumps(pid).encode())
 
 

@@ -1,10 +1,12 @@
 """Worker processes without the second that each needs to load its code: `tests.fork_server` forks them.
 
     child = start("turnwright.worker.main", ["worker"], environment, log_file)
+    child = await start_speaking("tests.integration.stores.child", [url, "lead", "sweep"])
 
 A process that must not be as the others are (another build, another clock) is started as ever, with a `Child`.
 """
 
+import asyncio
 import atexit
 import functools
 import json
@@ -20,7 +22,8 @@ from tests.fork_server import REQUEST_BYTES_MAX
 from turnwright.worker.child import Child
 
 ROOT = Path(__file__).resolve().parents[1]
-TAIL_BYTES = 2_000
+LINE_S_MAX = 40
+STDERR = 2
 
 
 class ForkServer:
@@ -40,13 +43,12 @@ class ForkServer:
         atexit.register(server.close)
         return server
 
-    def fork(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], log_file: Path) -> "Forked":
-        """A process that runs the module as `python -m` does, and writes to this log."""
+    def fork(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], *outputs: int) -> "Forked":
+        """A process that runs the module as `python -m` does, and writes there: its errors to the last, if two."""
         asked = {"do": "fork", "module": module, "arguments": [*arguments], "environment": dict(environment)}
-        with log_file.open("ab") as log:
-            pid = self._ask(asked, log.fileno())
+        pid = self._ask(asked, *outputs)
         assert pid is not None
-        return Forked(self, pid, log_file)
+        return Forked(self, pid)
 
     def look(self, do: str, pid: int) -> int | None:
         """What the server says of a process that it forked."""
@@ -68,11 +70,10 @@ class ForkServer:
 class Forked:
     """A process that the server forked, as `Child` is one that was started."""
 
-    def __init__(self, server: ForkServer, pid: int, log_file: Path) -> None:
+    def __init__(self, server: ForkServer, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
         self._server = server
-        self._log_file = log_file
 
     @property
     def is_running(self) -> bool:
@@ -87,18 +88,76 @@ class Forked:
             os.kill(self.pid, signal.SIGKILL)
             self.returncode = self._server.look("wait", self.pid)
 
-    def read_tail(self) -> str:
-        """The last of what it wrote, for an error message."""
-        return self._log_file.read_bytes()[-TAIL_BYTES:].decode(errors="replace").strip() or "it wrote nothing"
+
+class Speaking:
+    """A process whose lines a test reads."""
+
+    def __init__(
+        self, process: "Forked | subprocess.Popen[bytes]", said: asyncio.StreamReader, pipe: asyncio.ReadTransport
+    ) -> None:
+        self._process = process
+        self._said = said
+        self._pipe = pipe
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def line(self) -> str:
+        """The next line it prints; empty at its end."""
+        async with asyncio.timeout(LINE_S_MAX):
+            return (await self._said.readline()).decode().strip()
+
+    async def lines(self) -> list[str]:
+        """All whole lines it printed until it ended."""
+        text = (await self._said.read()).decode()
+        return text.splitlines() if text.endswith("\n") else text.splitlines()[:-1]
+
+    def freeze(self) -> None:
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """As `kill -9` does; what it printed can still be read."""
+        self._process.kill()
+        if isinstance(self._process, subprocess.Popen):
+            self._process.wait()
+
+    def end(self) -> None:
+        """Kill it, and read no more."""
+        self.kill()
+        self._pipe.close()
 
 
 def start(module: str, arguments: Sequence[str], environment: Mapping[str, str], log_file: Path) -> Child | Forked:
     """Begin a process that runs the module as `python -m` does, forked where that is as good."""
     if sys.platform == "linux":
-        return ForkServer.one().fork(module, arguments, environment, log_file)
+        with log_file.open("ab") as log:
+            return ForkServer.one().fork(module, arguments, environment, log.fileno())
     return Child([sys.executable, "-m", module, *arguments], env=environment, log_file=log_file)
 
 
 def exit_code(child: Child | Forked) -> int | None:
     """Of a process that was seen to have ended; the signal that killed it as a negative number."""
     return child.returncode if isinstance(child, Forked) else child._process.returncode
+
+
+async def start_speaking(module: str, arguments: Sequence[str]) -> Speaking:
+    """Begin a process whose lines are read as they come; its errors go where ours do."""
+    reading, writing = os.pipe()
+    try:
+        process = _begin_speaking(module, arguments, writing)
+    finally:
+        os.close(writing)
+    said = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(said)
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(reading, "rb"))
+    return Speaking(process, said, pipe)
+
+
+def _begin_speaking(module: str, arguments: Sequence[str], output: int) -> "Forked | subprocess.Popen[bytes]":
+    if sys.platform == "linux":
+        return ForkServer.one().fork(module, arguments, os.environ, output, STDERR)
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], cwd=ROOT, stdout=output)

@@ -1,24 +1,12 @@
-"""One real Temporal for these tests; a journal, a ledger and workers of its own for each."""
+"""A journal, a ledger and workers of its own for each test, on the Temporal of all or on one to be hurt."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.harness.world import World
 from turnwright.worker.temporal_server import TemporalServer
-
-
-@pytest.fixture(scope="session")
-def temporal() -> Iterator[TemporalServer]:
-    """The server that nobody hurts."""
-    server = TemporalServer()
-    asyncio.run(server.start())
-    try:
-        yield server
-    finally:
-        asyncio.run(server.stop())
 
 
 @pytest.fixture
@@ -33,13 +21,6 @@ async def small_world(sqlite_url: str, tmp_path: Path, temporal: TemporalServer)
     """On SQLite, for what does not depend on the store."""
     async with World.open(sqlite_url, tmp_path, temporal) as world:
         yield world
-
-
-@pytest.fixture
-async def mortal(tmp_path: Path) -> AsyncIterator[TemporalServer]:
-    """A Temporal of the test's own, which keeps its data in a file."""
-    async with TemporalServer(tmp_path / "temporal" / "data.db") as server:
-        yield server
 
 
 @pytest.fixture

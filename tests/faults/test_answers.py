@@ -4,6 +4,7 @@ import pytest
 
 from tests.faults.harness.relay import Relay
 from tests.faults.harness.scripts import Step, call, say
+from tests.faults.harness.sweep import at_least, sweep
 from tests.faults.harness.transcript import Transcript, transcript_of
 from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
@@ -33,10 +34,8 @@ async def test_a_worker_killed_at_the_nth_passing_of_a_point_while_people_decide
     small_world: World, point: str
 ) -> None:
     relay, expected = await undisturbed(small_world)
-    at = 1
-    while await survives(small_world, relay, f"{point}:{at}", expected):
-        at += 1
-    assert at > 2, f"{point} is passed at least twice"
+    struck = await sweep(lambda place: survives(small_world, relay, place, expected), point)
+    assert struck >= at_least(2), f"{point} is passed at least twice"
 
 
 async def test_answers_given_while_every_worker_is_dead_count_when_one_returns(world: World) -> None:

@@ -1,21 +1,20 @@
 """An error, a wait or a broken connection at one durability boundary after the other: the worker itself goes on, and
 the conversation ends as the undisturbed one.
 
-    TURNWRIGHT_FAULT_SWEEPS=1 pytest tests/faults/test_broken_points.py
+    FAULT_SWEEPS=1 pytest tests/faults/test_broken_points.py
 
-does every kind at every point on every store that can suffer it; without it that is done for errors on SQLite.
+does every kind at every point on every store that can suffer it; without it errors on SQLite are done, see `sweep`.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.faults.harness.errands import LONG, SHORT, goes_on, said_undisturbed
+from tests.faults.harness.sweep import ALL, at_least, sweep
 from tests.faults.harness.world import World
 from turnwright.worker.temporal_server import TemporalServer
 
-VARIABLE = "TURNWRIGHT_FAULT_SWEEPS"
 SOME = {
     "sqlite": ("raise@begin:9", "delay=0.3@any:5", "delay=0.3@tool:claimed:1", "delay=0.05@any:1+"),
     "postgres": (
@@ -28,7 +27,7 @@ EVERY = (
     *(("sqlite", kind) for kind in ("raise", "delay=0.3")),
     *(("postgres", kind) for kind in ("raise", "delay=0.3", "drop", "deafen")),
 )
-SWEEPS = EVERY if VARIABLE in os.environ else (("sqlite", "raise"),)
+SWEEPS = EVERY if ALL else (("sqlite", "raise"),)
 
 
 @pytest.mark.timeout(300)
@@ -50,10 +49,8 @@ async def test_whatever_strikes_at_the_nth_point_changes_nothing_in_the_end(
     async with World.open(request.getfixturevalue(f"{store}_url"), tmp_path, temporal) as world:
         worker = await world.start_worker()
         expected = await said_undisturbed(world, SHORT, worker)
-        at = 1
-        while await goes_on(world, SHORT, worker, f"{kind}@any:{at}", expected):
-            at += 1
-        assert at > 20, "so many points there are"
+        struck = await sweep(lambda place: goes_on(world, SHORT, worker, place, expected), f"{kind}@any")
+        assert struck >= at_least(20), "so many points there are"
 
 
 async def test_turns_come_to_the_undisturbed_end_though_no_commit_is_ever_acknowledged(world: World) -> None:

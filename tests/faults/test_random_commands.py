@@ -4,7 +4,7 @@ comes to an end, and what cannot be taken back happens once.
 Two or three threads get turns, and these everything that people and machines do to turns, while workers are killed,
 frozen, sent away and replaced. Then every pause is lifted and every question answered, and all of it must end.
 
-    TURNWRIGHT_STRESS_SEEDS=1:200 pytest tests/faults/test_random_commands.py -k sqlite
+    STRESS_SEEDS=1:200 pytest tests/faults/test_random_commands.py -k sqlite
 
 runs these seeds and no others. A seed's moves are always the same; what they meet is not.
 """
@@ -24,7 +24,7 @@ from tests.faults.harness.ending import (
 from tests.faults.harness.play import Play
 from tests.faults.harness.world import World
 
-VARIABLE = "TURNWRIGHT_STRESS_SEEDS"
+VARIABLE = "STRESS_SEEDS"
 MOVES_FEW, MOVES_MANY = 30, 80
 SHORT_SEEDS, LONG_SEEDS = range(1, 2), range(3, 4)
 

@@ -1,20 +1,18 @@
 """SIGKILL while subagents work: whatever dies and when, each task is given once and each end is told once."""
 
-import os
-
 import pytest
 
 from tests.faults.harness.relay import Relay
 from tests.faults.harness.scripts import call, say, tell
+from tests.faults.harness.sweep import ALL, at_least, sweep
 from tests.faults.harness.transcript import Transcript, transcript_of
 from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
-from tests.faults.test_broken_points import VARIABLE
 from turnwright.client import Turn
 from turnwright.journal.entries import ChildSpawned
 
-# By hand (TURNWRIGHT_FAULT_SWEEPS=1) just before each commit, too: mostly that is just after the one before.
-POINTS = ["commit", "committed"] if VARIABLE in os.environ else ["committed"]
+# In a full sweep just before each commit, too: mostly that is just after the one before.
+POINTS = ["commit", "committed"] if ALL else ["committed"]
 ERRAND = (
     tell("helper", (call("charge"), say("charged")), (call("look"), say("looked"))),
     say("{result}"),
@@ -39,10 +37,8 @@ async def test_a_worker_killed_at_the_nth_commit_while_subagents_work_changes_no
     small_world: World, point: str
 ) -> None:
     relay, expected = await undisturbed(small_world)
-    at = 1
-    while await survives(small_world, relay, f"{point}:{at}", expected):
-        at += 1
-    assert at > 20, "parent and children commit so often together"
+    struck = await sweep(lambda place: survives(small_world, relay, place, expected), point)
+    assert struck >= at_least(20), "parent and children commit so often together"
 
 
 async def test_a_parent_cancelled_while_its_worker_is_dead_stops_its_three_children_and_the_next_turn_runs(

@@ -38,7 +38,7 @@ async def look_up(topic: str) -> str:
 
 @dataclass
 class Place:
-    """A folder with the guide's `shop.py`, a Temporal, and a client of the journal in it."""
+    """A folder with the guide's `shop.py`, the Temporal, and a client of the journal in it."""
 
     client: Client
     temporal: str
@@ -72,11 +72,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType
 
 
 @pytest.fixture
-async def place(shop: ModuleType) -> AsyncIterator[Place]:
-    async with TemporalServer() as temporal:
-        connecting = Client.connect(journal_url=JOURNAL, tenant="acme", temporal_address=temporal.address, migrate=True)
-        async with connecting as client:
-            yield Place(client, temporal.address)
+async def place(shop: ModuleType, temporal: TemporalServer) -> AsyncIterator[Place]:
+    connecting = Client.connect(journal_url=JOURNAL, tenant="acme", temporal_address=temporal.address, migrate=True)
+    async with connecting as client:
+        yield Place(client, temporal.address)
 
 
 async def asked(turn: Turn) -> Turn:

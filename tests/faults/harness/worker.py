@@ -77,7 +77,7 @@ class Worker:
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The lines of its log about that."""
-        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
+        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith("{") and event in line]
         return [line for line in lines if line.get("event") == event]
 
     async def until_ready(self) -> None:
@@ -88,7 +88,7 @@ class Worker:
         """Wait until its log says that."""
         async with asyncio.timeout(DEADLINE_S):
             while not self.logged(event):
-                assert self.is_running, self._child.read_tail()
+                assert self.is_running, self.log or "it wrote nothing"
                 await asyncio.sleep(POLL_S)
 
     async def until_frozen(self) -> None:

@@ -24,7 +24,7 @@ from typing import Any, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from temporalio.api.enums.v1 import PendingActivityState
-from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+from temporalio.client import Client as EngineClient
 from temporalio.service import RPCError
 
 from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
@@ -76,6 +76,7 @@ class World:
         self.muted: Client  # a client whose wake-ups are all lost
         self.queue = ""
         self._folder = folder
+        self._engine_client: EngineClient | None = None
         self._numbers = itertools.count(1)
 
     @classmethod
@@ -250,17 +251,21 @@ class World:
 
     async def open_workflows(self) -> list[str]:
         """Ids of the workflows that run for this journal."""
-        return [found.id for found in await self._workflows() if found.status is WorkflowExecutionStatus.RUNNING]
+        prefix = f"tw/{await self.journal.journal_id()}/"
+        open_ones = f"ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '{prefix}'"
+        return [found.id async for found in (await self._engine()).list_workflows(open_ones)]
 
     async def runs_of(self, turn: Turn) -> set[str]:
         """The runs that Temporal ever began for the turn."""
         workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
-        return {found.run_id for found in await self._workflows() if found.id == workflow_id}
+        runs = (await self._engine()).list_workflows(f"WorkflowId = '{workflow_id}'")
+        return {found.run_id async for found in runs}
 
-    async def _workflows(self) -> list[WorkflowExecution]:
-        client = await self.temporal.connect()
-        prefix = f"tw/{await self.journal.journal_id()}/"
-        return [found async for found in client.list_workflows() if found.id.startswith(prefix)]
+    async def _engine(self) -> EngineClient:
+        """A client of Temporal, the same for every look."""
+        if self._engine_client is None:
+            self._engine_client = await self.temporal.connect()
+        return self._engine_client
 
     async def until_no_workflow(self) -> None:
         """Wait until nothing of this journal runs in Temporal."""
@@ -273,11 +278,11 @@ class World:
     async def terminate_workflow(self, turn: Turn) -> None:
         """As an operator may do in Temporal's own tools."""
         workflow_id = turn_workflow_id(await self.journal.journal_id(), turn.key, turn.id)
-        await (await self.temporal.connect()).get_workflow_handle(workflow_id).terminate()
+        await (await self._engine()).get_workflow_handle(workflow_id).terminate()
 
     async def end_what_waits_for_the_dead(self) -> None:
         """Terminate workflows with a call in the hands of a dead worker; Temporal takes 20 s to see that it is dead."""
-        client = await self.temporal.connect()
+        client = await self._engine()
         dead = {f"worker {worker.pid}" for worker in self.workers if not worker.is_running}
         for workflow_id in await self.open_workflows():
             handle = client.get_workflow_handle(workflow_id)
@@ -289,7 +294,7 @@ class World:
 
     async def wake_as(self, journal_id: str, turn: Turn) -> None:
         """Wake the turn's thread as if the journal had this id."""
-        await Waker(await self.temporal.connect(), journal_id, self.queue).thread(turn.key)
+        await Waker(await self._engine(), journal_id, self.queue).thread(turn.key)
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """What any worker logged about that."""

@@ -69,14 +69,13 @@ async def test_each_accepted_command_wakes_its_thread_or_session_once_temporal_i
 
 
 async def test_all_commands_during_a_wake_up_are_followed_by_one_more(
-    driver: Driver, journal_url: str, server: TemporalServer
+    driver: Driver, journal_url: str, temporal: TemporalServer
 ) -> None:
-    await server.start()
     connected = asyncio.Event()
 
     async def connect_late() -> TemporalClient:
         await connected.wait()
-        return await server.connect()
+        return await temporal.connect()
 
     async with Client.connect(ClientSettings(journal_url=journal_url, temporal=connect_late)) as client:
         session = client.session("ann", "s")
@@ -87,27 +86,25 @@ async def test_all_commands_during_a_wake_up_are_followed_by_one_more(
             await turn.steer(f"{n}")
         connected.set()
         assert await client.flush(30) is None
-        temporal = await server.connect()
-        handle = temporal.get_workflow_handle(thread_workflow_id(await Journal(driver).journal_id(), turn.key))
+        engine = await temporal.connect()
+        handle = engine.get_workflow_handle(thread_workflow_id(await Journal(driver).journal_id(), turn.key))
         assert await signals(handle) == ["wake", "wake"]
 
 
-async def test_a_rejected_command_wakes_nobody(driver: Driver, connect: Connect, server: TemporalServer) -> None:
-    await server.start()
-    client = await connect(temporal_address=server.address)
+async def test_a_rejected_command_wakes_nobody(driver: Driver, connect: Connect, temporal: TemporalServer) -> None:
+    client = await connect(temporal_address=temporal.address)
     session = client.session("ann", "s")
     await session.submit("one", agent=AGENT, check=False)
     assert await client.flush(30) is None
-    temporal = await server.connect()
-    assert [workflow async for workflow in temporal.list_workflows()] == []
+    ours = f"WorkflowId STARTS_WITH 'tw/{await Journal(driver).journal_id()}/'"
+    assert [workflow async for workflow in (await temporal.connect()).list_workflows(ours)] == []
 
 
 async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wake_up(
-    driver: Driver, connect: Connect, server: TemporalServer
+    driver: Driver, connect: Connect, temporal: TemporalServer
 ) -> None:
-    await server.start()
-    temporal = await server.connect()
-    client = await connect(temporal_address=server.address)
+    engine = await temporal.connect()
+    client = await connect(temporal_address=temporal.address)
     session = client.session("ann", "s")
     await session.create()
     await client.flush(30)
@@ -117,10 +114,10 @@ async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wak
         await driver.write(partial(begin_serving, worker.name, "another/namespace", journal_id))
         turn = await session.submit("one", agent=AGENT)
         assert "another Temporal" in (await client.flush(30) or "")
-        thread = temporal.get_workflow_handle(thread_workflow_id(journal_id, turn.key))
+        thread = engine.get_workflow_handle(thread_workflow_id(journal_id, turn.key))
         with pytest.raises(RPCError):
             await thread.describe()
-        await driver.write(partial(begin_serving, worker.name, await identify(temporal), journal_id))
+        await driver.write(partial(begin_serving, worker.name, await identify(engine), journal_id))
         await turn.pause()
         assert await client.flush(30) is None
         assert await signals(thread) == ["wake"]
@@ -129,23 +126,23 @@ async def test_a_temporal_through_which_the_journal_is_not_served_is_sent_no_wak
 
 
 async def test_a_client_wakes_what_it_commits_under_the_id_that_the_journal_has_by_then(
-    driver: Driver, connect: Connect, server: TemporalServer
+    driver: Driver, connect: Connect, temporal: TemporalServer
 ) -> None:
-    await server.start()
-    temporal = await server.connect()
-    client = await connect(temporal_address=server.address)
+    engine = await temporal.connect()
+    client = await connect(temporal_address=temporal.address)
     session = client.session("ann", "s")
     await session.create()
     first, earlier = await session.submit("one", agent=AGENT), await Journal(driver).journal_id()
     assert await client.flush(30) is None
-    await driver.write(partial(renew, "anew"))
+    now = f"{earlier}-anew"
+    await driver.write(partial(renew, now))
     await session.submit("two", agent=AGENT)
     assert await client.flush(30) is None
     under_each = [
-        temporal.get_workflow_handle(thread_workflow_id(journal_id, first.key)) for journal_id in (earlier, "anew")
+        engine.get_workflow_handle(thread_workflow_id(journal_id, first.key)) for journal_id in (earlier, now)
     ]
     assert [await signals(handle) for handle in under_each] == [["wake"], ["wake"]]
-    assert (await under_each[1].describe()).task_queue == default_task_queue("anew")
+    assert (await under_each[1].describe()).task_queue == default_task_queue(now)
 
 
 async def test_a_flush_waits_no_longer_than_it_is_told_for_what_sends_wake_ups_to_be_loaded(

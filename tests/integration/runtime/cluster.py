@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import json
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
+from tests.forked import Speaking, start_speaking
 from tests.integration.runtime.agents import AGENTS
 from tests.integration.runtime.scripts import Step, say, task
 from tests.integration.runtime.workers import (
@@ -21,7 +21,6 @@ from tests.integration.runtime.workers import (
     SETTINGS,
     WORKFLOWS,
     LocalWorker,
-    OtherWorker,
     temporal_worker,
 )
 from turnwright.activities.agent import Agent
@@ -56,7 +55,6 @@ from turnwright.workflows.ids import thread_workflow_id, turn_workflow_id
 from turnwright.workflows.waking import WORKFLOW_TASK_TIMEOUT_S, Waker
 
 T = TypeVar("T")
-ROOT = Path(__file__).resolve().parents[3]
 POLL_S = 0.1
 NEVER_LAPSES_S = 3_600
 _numbers = itertools.count(1)
@@ -208,7 +206,7 @@ class Cluster:
 
     async def spawn_worker(
         self, *, lease_s: float = 30.0, agents: str = "tests.integration.runtime.agents:AGENTS"
-    ) -> OtherWorker:
+    ) -> Speaking:
         """Start a worker in a process of its own; it is killed with the test at the latest."""
         given = {
             "journal_url": self.journal_url,
@@ -219,14 +217,9 @@ class Cluster:
             "agents": agents,
             "task_timeout_s": self.task_timeout_s,
         }
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.integration.runtime.worker_process", json.dumps(given)),
-            cwd=ROOT,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        worker = OtherWorker(process)
-        self._stack.push_async_callback(worker.end)
-        await worker.ready()
+        worker = await start_speaking("tests.integration.runtime.worker_process", [json.dumps(given)])
+        self._stack.callback(worker.end)
+        assert await worker.line() == "ready"
         return worker
 
     # -- commands ------------------------------------------------------------------------------------

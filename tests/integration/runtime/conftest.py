@@ -1,8 +1,7 @@
-"""One real Temporal for all of these tests; a journal of its own, and so workflow ids of its own, for each."""
+"""A journal of its own, and so workflow ids of its own, for each test."""
 
-import asyncio
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -14,17 +13,6 @@ from turnwright.worker.temporal_server import TemporalServer
 def _late_cancels() -> None:
     """The SDK remarks on a cancel that arrives when its activity has just ended; as an error it ends the worker."""
     warnings.filterwarnings("ignore", message="Cannot find activity to cancel")
-
-
-@pytest.fixture(scope="session")
-def temporal() -> Iterator[TemporalServer]:
-    """The server."""
-    server = TemporalServer()
-    asyncio.run(server.start())
-    try:
-        yield server
-    finally:
-        asyncio.run(server.stop())
 
 
 @pytest.fixture

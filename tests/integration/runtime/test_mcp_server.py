@@ -17,10 +17,11 @@ from mcp_types import TextContent
 
 from tests.integration.client.gateway_server import serving, settings_of
 from tests.integration.runtime.asking import ASKING
-from tests.integration.runtime.cluster import ROOT, Cluster
+from tests.integration.runtime.cluster import Cluster
 from tests.integration.runtime.families import family, give, told
 from tests.integration.runtime.scripts import Step, call, say
 from tests.integration.runtime.workers import DEADLINE_S
+from tests.unit.source_tree import ROOT
 from turnwright.journal.api_keys import Grant
 from turnwright.journal.store_keys import create_key
 from turnwright.worker.loopback import find_free

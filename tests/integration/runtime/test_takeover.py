@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import Speaking
 from tests.integration.runtime.cluster import Cluster, Turn
 from tests.integration.runtime.scripts import Step, call, say
-from tests.integration.runtime.workers import OtherWorker
 from turnwright.journal.entries import Entry
 
 LEASE_S = 1.0
 pytestmark = pytest.mark.slow
 
 
-async def begun_elsewhere(cluster: Cluster, *steps: Step, trace: Path | None = None) -> tuple[OtherWorker, Turn]:
+async def begun_elsewhere(cluster: Cluster, *steps: Step, trace: Path | None = None) -> tuple[Speaking, Turn]:
     """A turn that another worker is in the middle of."""
     cluster.task_timeout_s = 2.0  # a frozen worker takes up to two tasks more
     other = await cluster.spawn_worker(lease_s=LEASE_S)

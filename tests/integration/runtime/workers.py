@@ -1,8 +1,7 @@
-"""Workers as tests start them: in their own process, and in others that can be killed and stopped."""
+"""Workers as tests start them in their own process."""
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -47,33 +46,6 @@ class LocalWorker:
     def stopping(self) -> "asyncio.Task[None]":
         """Tell it to end."""
         return asyncio.create_task(self.stop())
-
-
-class OtherWorker:
-    """A worker in a process of its own, which can be killed and stopped."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    def kill(self) -> None:
-        """As `kill -9` does."""
-        if self._process.returncode is None:
-            self._process.kill()
-
-    def freeze(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-
-    async def ready(self) -> None:
-        assert self._process.stdout is not None
-        async with asyncio.timeout(DEADLINE_S):
-            assert (await self._process.stdout.readline()).strip() == b"ready"
-
-    async def end(self) -> None:
-        self.kill()
-        await self._process.wait()
 
 
 @asynccontextmanager

@@ -1,52 +1,20 @@
 """Beside the shared journals: a second driver, other processes, and a look at the tables from outside."""
 
-import asyncio
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import pytest
 
+from tests.forked import Speaking, start_speaking
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 
-ROOT = Path(__file__).resolve().parents[3]
-
 Look: TypeAlias = Callable[[str], Awaitable[list[tuple[Any, ...]]]]
-Spawn: TypeAlias = Callable[..., Awaitable["Child"]]
-
-
-class Child:
-    """A process with a driver of its own that does what its first argument says."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    async def line(self) -> str:
-        """The next line it prints."""
-        assert self.process.stdout is not None
-        async with asyncio.timeout(30):
-            return (await self.process.stdout.readline()).decode().strip()
-
-    async def lines(self) -> list[str]:
-        """All whole lines it printed until it ended."""
-        assert self.process.stdout is not None
-        text = (await self.process.stdout.read()).decode()
-        return text.splitlines() if text.endswith("\n") else text.splitlines()[:-1]
-
-    async def kill(self) -> None:
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.process.wait()
+Spawn: TypeAlias = Callable[..., Awaitable[Speaking]]
 
 
 @pytest.fixture
@@ -54,11 +22,9 @@ async def spawn(journal_url: str) -> AsyncIterator[Spawn]:
     """Start `child.py` in a role on the journal of this test."""
     async with AsyncExitStack() as stack:
 
-        async def start(*role: str) -> Child:
-            command = (sys.executable, "-m", "tests.integration.stores.child", journal_url, *role)
-            process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-            child = Child(process)
-            stack.push_async_callback(child.kill)
+        async def start(*role: str) -> Speaking:
+            child = await start_speaking("tests.integration.stores.child", [journal_url, *role])
+            stack.callback(child.end)
             return child
 
         yield start

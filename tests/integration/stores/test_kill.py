@@ -25,7 +25,7 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_tears_nothing(
         child = await spawn("append", session, *(str(place.thread_id) for place in places))
         for _ in range(dice.randrange(20, 300)):
             await child.line()
-        await child.kill()
+        child.kill()
         acknowledged = {place.thread_id: 0 for place in places}
         for line in await child.lines():
             thread_id, seq = map(int, line.split())
@@ -57,7 +57,7 @@ async def test_a_process_killed_inside_its_transaction_leaves_nothing_and_blocks
     child = await spawn("block", "commit")
     assert await child.line() == "inside"
     waiting = asyncio.ensure_future(driver.write(partial(remember, "next")))
-    await child.kill()
+    child.kill()
     await waiting
     assert await driver.read(partial(remembers, "from the child", "next")) == [False, True]
 
@@ -65,5 +65,5 @@ async def test_a_process_killed_inside_its_transaction_leaves_nothing_and_blocks
 async def test_a_process_killed_after_its_commit_has_committed(driver: Driver, spawn: Spawn) -> None:
     child = await spawn("block", "committed")
     assert await child.line() == "inside"
-    await child.kill()
+    child.kill()
     assert await driver.read(partial(remembers, "from the child")) == [True]

@@ -37,7 +37,7 @@ async def test_a_killed_leader_leads_no_more(driver: Driver, spawn: Spawn) -> No
     child = await spawn("lead", "sweep")
     assert await child.line() == "leads"
     assert await driver.try_lead("sweep", lease_s=LONG_S) is None
-    await child.kill()
+    child.kill()
     await lead_soon(driver, "sweep")
 
 

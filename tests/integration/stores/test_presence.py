@@ -67,7 +67,7 @@ async def test_a_killed_process_is_dead_at_once_whatever_its_lease(driver: Drive
     child = await spawn("presence", "victim", "3600")
     assert await child.line() == "held"
     assert (await driver.liveness(["victim"]))["victim"].state == "alive"
-    await child.kill()
+    child.kill()
     await until(driver, "victim", "dead")
     listed = [one for one in await driver.presences() if one.presence_id == "victim"]
     assert all(one.liveness.state == "dead" for one in listed)

@@ -13,6 +13,8 @@ from turnwright.journal.errors import StoreError
 from turnwright.journal.script import rows
 from turnwright.journal.statements import migrations, statements
 
+pytestmark = pytest.mark.bare
+
 
 async def test_an_empty_store_is_at_version_0_and_says_what_to_do(journal_url: str) -> None:
     driver = open_driver(journal_url)
@@ -85,9 +87,9 @@ async def test_a_store_from_any_older_version_ends_like_one_from_scratch(driver:
         await older.stop()
 
 
-async def test_both_stores_have_the_same_columns(sqlite_url: str, postgres_url: str) -> None:
+async def test_both_stores_have_the_same_columns(bare_sqlite_url: str, bare_postgres_url: str) -> None:
     columns = []
-    for url in (sqlite_url, postgres_url):
+    for url in (bare_sqlite_url, bare_postgres_url):
         driver = open_driver(url)
         await driver.start()
         await driver.migrate()

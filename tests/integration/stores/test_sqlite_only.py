@@ -57,7 +57,7 @@ async def test_a_stopped_process_in_its_transaction_is_named_and_blocks_no_longe
         with pytest.raises(StoreUnavailable, match=f"process {child.pid} has held"):
             await impatient.write(partial(remember, "blocked"))
     assert await impatient.read(partial(remembers, "blocked")) == [False]
-    await child.kill()
+    child.kill()
     async with asyncio.timeout(30):
         while True:
             try:

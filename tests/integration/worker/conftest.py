@@ -2,20 +2,18 @@
 
 import asyncio
 import re
-import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import pytest
 
+from tests.forked import Speaking, start_speaking
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.commands import ClaimRun, CreateSession, RequestModel, Submit
 from turnwright.journal.driver import Driver
@@ -26,34 +24,9 @@ from turnwright.journal.store import Journal
 from turnwright.journal.transact.sweeping import Suspect
 from turnwright.worker.rousing import EngineAway
 
-ROOT = Path(__file__).resolve().parents[3]
 DEADLINE_S = 30
-Spawn: TypeAlias = Callable[..., Awaitable["Child"]]
+Spawn: TypeAlias = Callable[..., Awaitable[Speaking]]
 Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
-
-
-class Child:
-    """A process of the same journal in a role of `child.py`."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    async def line(self) -> str:
-        """The next line it prints."""
-        assert self.process.stdout is not None
-        async with asyncio.timeout(DEADLINE_S):
-            return (await self.process.stdout.readline()).decode().strip()
-
-    def freeze(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-
-    async def kill(self) -> None:
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.process.wait()
 
 
 @dataclass
@@ -164,11 +137,9 @@ async def spawn(journal_url: str, driver: Driver) -> AsyncIterator[Spawn]:
     """Start `child.py` in a role on the journal of this test."""
     async with AsyncExitStack() as stack:
 
-        async def start(*role: str) -> Child:
-            command = (sys.executable, "-m", "tests.integration.worker.child", journal_url, *role)
-            process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-            child = Child(process)
-            stack.push_async_callback(child.kill)
+        async def start(*role: str) -> Speaking:
+            child = await start_speaking("tests.integration.worker.child", [journal_url, *role])
+            stack.callback(child.end)
             return child
 
         yield start

@@ -38,7 +38,7 @@ class WorkerUnderTest:
 
     def said(self, event: str) -> list[dict[str, Any]]:
         lines = self.log_file.read_text(encoding="utf-8").splitlines()
-        return [line for line in map(json.loads, lines) if line["event"] == event]
+        return [line for line in (json.loads(line) for line in lines if event in line) if line["event"] == event]
 
     async def until_said(self, event: str) -> dict[str, Any]:
         async def said() -> bool:
@@ -67,7 +67,7 @@ class WorkerUnderTest:
 
 @dataclass
 class Stack:
-    """Everything of one test; the server may be stopped, erased and started."""
+    """Everything of one test; a server that is not for all (`mortal`) may be stopped, erased and started."""
 
     folder: Path
     journal_url: str
@@ -78,14 +78,12 @@ class Stack:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, folder: Path, journal_url: str) -> "AsyncIterator[Stack]":
+    async def open(cls, folder: Path, journal_url: str, server: TemporalServer) -> "AsyncIterator[Stack]":
         driver = open_driver(journal_url)
         await driver.start()
         await driver.migrate()
         await driver.stop()
         async with AsyncExitStack() as exits:
-            server = TemporalServer(folder / "temporal.db")
-            await exits.enter_async_context(server)
             temporal = await server.connect()
             client = await exits.enter_async_context(Client.connect(journal_url=journal_url, temporal=temporal))
             yield cls(folder, journal_url, server, client, exits)

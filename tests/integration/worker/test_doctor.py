@@ -47,6 +47,7 @@ async def test_clocks_that_are_apart_are_seen(
     assert "20 s ahead of" in found["clock"].said
 
 
+@pytest.mark.bare
 async def test_tables_of_an_earlier_version_are_not_looked_into(journal_url: str) -> None:
     driver = open_driver(journal_url)
     await driver.start()
@@ -76,14 +77,13 @@ def test_what_a_crash_of_the_store_would_lose_is_judged(name: str, value: str, v
     assert _judged(name, value).verdict == verdict
 
 
-async def test_a_temporal_that_is_well_and_a_namespace_that_is_not_there() -> None:
-    async with TemporalServer() as server:
-        there = Settings(temporal_address=server.address, temporal_environment=False)
-        assert set(verdicts(await findings(look_at_temporal(there))).values()) == {"ok"}
-        elsewhere = there.model_copy(update={"temporal_namespace": "elsewhere"})
-        found = await findings(look_at_temporal(elsewhere))
-        assert found["namespace"].verdict == "failed"
-        assert "namespace create --namespace elsewhere" in found["namespace"].todo
+async def test_a_temporal_that_is_well_and_a_namespace_that_is_not_there(temporal: TemporalServer) -> None:
+    there = Settings(temporal_address=temporal.address, temporal_environment=False)
+    assert set(verdicts(await findings(look_at_temporal(there))).values()) == {"ok"}
+    elsewhere = there.model_copy(update={"temporal_namespace": "elsewhere"})
+    found = await findings(look_at_temporal(elsewhere))
+    assert found["namespace"].verdict == "failed"
+    assert "namespace create --namespace elsewhere" in found["namespace"].todo
 
 
 async def test_a_temporal_that_does_not_answer() -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
 from temporalio.client import Client
@@ -22,15 +21,14 @@ PRESENCE = "w-1"
 
 
 @pytest.fixture
-async def temporal(tmp_path: Path) -> AsyncIterator[Client]:
-    async with TemporalServer(tmp_path / "temporal.db") as server:
-        yield await server.connect()
+async def client(temporal: TemporalServer) -> Client:
+    return await temporal.connect()
 
 
 @asynccontextmanager
-async def serving(driver: Driver, temporal: Client) -> AsyncIterator[Engine]:
+async def serving(driver: Driver, client: Client) -> AsyncIterator[Engine]:
     """An engine that looks all the time."""
-    engine = Engine(driver, temporal, lambda: PRESENCE, await Journal(driver).journal_id())
+    engine = Engine(driver, client, lambda: PRESENCE, await Journal(driver).journal_id())
     engine.interval_s = 0.01
     await engine.start()
     try:
@@ -40,10 +38,10 @@ async def serving(driver: Driver, temporal: Client) -> AsyncIterator[Engine]:
 
 
 async def test_a_worker_whose_place_was_lost_with_a_restored_backup_takes_it_again(
-    driver: Driver, temporal: Client, sql: Sql
+    driver: Driver, client: Client, sql: Sql
 ) -> None:
     hold = await driver.hold_presence(PRESENCE, {}, lease_s=60)
-    async with serving(driver, temporal), asyncio.timeout(DEADLINE_S):
+    async with serving(driver, client), asyncio.timeout(DEADLINE_S):
         for _ in range(2):
             await sql("DELETE FROM serving")
             while not await sql("SELECT * FROM serving"):
@@ -53,11 +51,11 @@ async def test_a_worker_whose_place_was_lost_with_a_restored_backup_takes_it_aga
 
 
 async def test_a_worker_that_outlived_the_id_of_its_journal_ends_its_work_and_what_it_began_meanwhile_is_ended(
-    driver: Driver, temporal: Client
+    driver: Driver, client: Client
 ) -> None:
     """It holds no presence here, as one that is frozen or cut off does not: so the journal gets the new id."""
-    before, engine = await Journal(driver).journal_id(), await identify(temporal)
-    async with serving(driver, temporal) as outliving:
+    before, engine = await Journal(driver).journal_id(), await identify(client)
+    async with serving(driver, client) as outliving:
         assert (await driver.write(partial(renew, "new"))).now == "new"
         await driver.write(partial(note_ended, before, engine))
         async with asyncio.timeout(DEADLINE_S):
@@ -66,6 +64,6 @@ async def test_a_worker_that_outlived_the_id_of_its_journal_ends_its_work_and_wh
         assert (why.earlier, why.now) == (before, "new")
         assert await driver.read(partial(unended_ids, engine)) == (), "it still works"
     assert await driver.read(partial(unended_ids, engine)) == (before,)
-    late = Engine(driver, temporal, lambda: PRESENCE, before)
+    late = Engine(driver, client, lambda: PRESENCE, before)
     with pytest.raises(JournalRenamed):
         await late.start()

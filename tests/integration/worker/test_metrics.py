@@ -24,14 +24,15 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import user
 from turnwright.journal.store import Journal
+from turnwright.worker.temporal_server import TemporalServer
 
 Numbers = dict[tuple[str, ...], float]
 KEY = ThreadKey("acme", None, "bot", "s")
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, journal_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, journal_url) as stack:
+async def stack(tmp_path: Path, journal_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, journal_url, temporal) as stack:
         yield stack
 
 

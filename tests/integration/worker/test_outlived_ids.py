@@ -12,6 +12,7 @@ from tests.integration.worker.stack import Stack, until
 from turnwright.journal.errors import CommandRejected
 from turnwright.journal.store import Journal
 from turnwright.worker.incarnation import begin_incarnation, end_earlier
+from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.engine import identify
 from turnwright.workflows.ids import default_task_queue
 from turnwright.workflows.waking import Waker
@@ -20,8 +21,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, sqlite_url) as stack:
+async def stack(tmp_path: Path, sqlite_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url, temporal) as stack:
         yield stack
 
 

@@ -85,7 +85,7 @@ async def test_when_the_store_thinks_that_its_lock_is_held_it_appears_under_a_ne
 async def test_a_killed_process_is_seen_dead_and_a_frozen_one_lapsed(driver: Driver, spawn: Spawn) -> None:
     killed, frozen = await spawn("presence", "600"), await spawn("presence", "0.5")
     one, two = await killed.line(), await frozen.line()
-    await killed.kill()
+    killed.kill()
     frozen.freeze()
     async with asyncio.timeout(30):
         while {name: at.state for name, at in (await driver.liveness([one, two])).items()} != {

@@ -8,14 +8,15 @@ import pytest
 from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.conftest import run_sql
 from tests.integration.worker.stack import Stack, until
+from turnwright.worker.temporal_server import TemporalServer
 
 pytestmark = pytest.mark.slow
 BREAK_LOCKS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, postgres_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, postgres_url) as stack:
+async def stack(tmp_path: Path, postgres_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, postgres_url, temporal) as stack:
         yield stack
 
 

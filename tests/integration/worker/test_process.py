@@ -16,19 +16,33 @@ from turnwright.journal.drivers import open_driver
 from turnwright.journal.snapshots.files import FileSnapshots
 from turnwright.journal.snapshots.snapshot import SnapshotKey
 from turnwright.journal.why import Code
+from turnwright.worker.temporal_server import TemporalServer
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, sqlite_url) as stack:
+async def stack(tmp_path: Path, sqlite_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url, temporal) as stack:
         yield stack
 
 
 @pytest.fixture
-async def each_store(tmp_path: Path, journal_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, journal_url) as stack:
+async def each_store(tmp_path: Path, journal_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, journal_url, temporal) as stack:
+        yield stack
+
+
+@pytest.fixture
+async def doomed(tmp_path: Path, sqlite_url: str, mortal: TemporalServer) -> AsyncIterator[Stack]:
+    """On a Temporal of its own."""
+    async with Stack.open(tmp_path, sqlite_url, mortal) as stack:
+        yield stack
+
+
+@pytest.fixture
+async def each_doomed(tmp_path: Path, journal_url: str, mortal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, journal_url, mortal) as stack:
         yield stack
 
 
@@ -146,12 +160,12 @@ async def test_a_killed_worker_s_turn_is_carried_on_by_another(each_store: Stack
     assert second.said("roused")
 
 
-async def test_a_worker_started_before_temporal_waits_for_it(stack: Stack) -> None:
-    await stack.server.stop()
-    worker = await stack.worker()
+async def test_a_worker_started_before_temporal_waits_for_it(doomed: Stack) -> None:
+    await doomed.server.stop()
+    worker = await doomed.worker()
     await worker.until_said("waiting")
-    turn = await stack.submit(say("hello"))
-    await stack.server.start()
+    turn = await doomed.submit(say("hello"))
+    await doomed.server.start()
     assert (await turn.result(timeout_s=30)).text == "hello"
 
 
@@ -180,41 +194,41 @@ async def test_a_turn_that_finds_every_slot_taken_says_so_and_runs_when_one_is_f
     assert (await first.result(timeout_s=30)).text == "seen"
 
 
-async def test_a_turn_whose_living_worker_cannot_reach_temporal_says_so_until_it_is_back(stack: Stack) -> None:
-    await stack.ready_worker()
-    await stack.server.stop()
-    turn = await stack.submit(say("hello"))
+async def test_a_turn_whose_living_worker_cannot_reach_temporal_says_so_until_it_is_back(doomed: Stack) -> None:
+    await doomed.ready_worker()
+    await doomed.server.stop()
+    turn = await doomed.submit(say("hello"))
     assert "have not reached Temporal for" in await until_waits_for(turn, "temporal_away")
-    await stack.server.start()
+    await doomed.server.start()
     assert (await turn.result(timeout_s=30)).text == "hello"
 
 
-async def test_a_draining_worker_hands_over_and_ends_also_while_temporal_is_down(stack: Stack) -> None:
-    log = stack.folder / "log"
-    worker = await stack.ready_worker(drain_timeout_s=1, cancel_grace_s=1)
-    turn = await stack.submit(call("look", log=str(log), wait_for=str(stack.folder / "never")), say("seen"))
+async def test_a_draining_worker_hands_over_and_ends_also_while_temporal_is_down(doomed: Stack) -> None:
+    log = doomed.folder / "log"
+    worker = await doomed.ready_worker(drain_timeout_s=1, cancel_grace_s=1)
+    turn = await doomed.submit(call("look", log=str(log), wait_for=str(doomed.folder / "never")), say("seen"))
     await until_running(turn, log)
-    await stack.server.stop()
+    await doomed.server.stop()
     worker.send(signal.SIGTERM)
     assert await worker.ended() == 0
-    assert await presences(stack) == []
-    assert (await stack.entries(turn))[-1].payload.outcome == "drained"  # type: ignore[attr-defined]
+    assert await presences(doomed) == []
+    assert (await doomed.entries(turn))[-1].payload.outcome == "drained"  # type: ignore[attr-defined]
 
 
-async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(each_store: Stack) -> None:
-    log, gate = each_store.folder / "log", each_store.folder / "gate"
-    worker = await each_store.ready_worker()
-    running = await each_store.submit(call("look", log=str(log), wait_for=str(gate)), say("ran"), thread="running")
-    queued = await each_store.submit(say("queued"), thread="running")
-    paused = await each_store.submit(call("add", a=1, b=1), say("resumed"), thread="paused")
+async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(each_doomed: Stack) -> None:
+    log, gate = each_doomed.folder / "log", each_doomed.folder / "gate"
+    worker = await each_doomed.ready_worker()
+    running = await each_doomed.submit(call("look", log=str(log), wait_for=str(gate)), say("ran"), thread="running")
+    queued = await each_doomed.submit(say("queued"), thread="running")
+    paused = await each_doomed.submit(call("add", a=1, b=1), say("resumed"), thread="paused")
     await paused.pause()
     await until_running(running, log)
     await until_shows(paused, "paused")
-    each_store.server.kill()
-    each_store.server.erase()
-    later = await each_store.submit(say("later"), thread="later")
+    each_doomed.server.kill()
+    each_doomed.server.erase()
+    later = await each_doomed.submit(say("later"), thread="later")
     gate.touch()
-    await each_store.server.start()
+    await each_doomed.server.start()
     for turn, text in ((running, "ran"), (queued, "queued"), (later, "later")):
         assert (await turn.result(timeout_s=60)).text == text
     assert (await paused.status()).status == "paused"

@@ -14,12 +14,13 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 from tests.integration.worker.stack import Stack, until, until_shows
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.worker.outages import Outages
+from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.ids import turn_workflow_id
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, sqlite_url) as stack:
+async def stack(tmp_path: Path, sqlite_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url, temporal) as stack:
         yield stack
 
 

@@ -60,7 +60,7 @@ async def test_neither_a_dead_worker_nor_a_frozen_one_bars_another_temporal(driv
         worker = await spawn("presence", "0.2")
         name = await worker.line()
         assert await serve(driver, name, ONE) is None
-        await worker.kill() if ends == "kill" else worker.freeze()
+        worker.kill() if ends == "kill" else worker.freeze()
         while await serve(driver, "w-2", TWO) is not None:
             pass
         await driver.write(partial(end_serving, "w-2"))
@@ -93,7 +93,7 @@ async def test_what_workers_that_are_gone_left_is_cleared_away_by_the_next(
     name = await worker.line()
     for each in (name, present, "w-never-lived"):
         assert await serve(driver, each, ONE) is None
-    await worker.kill()
+    worker.kill()
     while (await driver.liveness([name]))[name].state == "alive":
         pass
     assert await serve(driver, present, ONE) is None

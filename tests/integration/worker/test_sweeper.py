@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from tests.integration.worker.conftest import Child, Roused, Seeds, Spawn, Sql, until
+from tests.forked import Speaking
+from tests.integration.worker.conftest import Roused, Seeds, Spawn, Sql, until
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.durations import SECOND_US
@@ -71,7 +72,7 @@ async def test_a_killed_worker_s_turn_is_roused_at_once_although_it_was_just_che
         while not await sql("SELECT 1 FROM hints WHERE next_check_at_us > $1", row.at_us + 5 * SECOND_US):
             await asyncio.sleep(0.01)
     assert roused.suspects == []
-    await worker.kill()
+    worker.kill()
     await until(lambda: bool(roused.suspects))
     assert roused.suspects[0].why == "due"
     assert roused.suspects[0].turn_id == turn_id(key, "first")
@@ -85,7 +86,8 @@ async def test_a_killed_worker_s_turns_are_found_by_whoever_leads_next(
     worker = await spawn("presence", LONG_LEASE_S)
     await seeds.calling("a", await worker.line())
     await start(roused, SLOW)
-    await asyncio.gather(worker.kill(), leader.kill())
+    worker.kill()
+    leader.kill()
     await until(lambda: bool(roused.suspects))
 
 
@@ -118,7 +120,7 @@ async def test_while_the_leader_is_frozen_another_sweeps_and_both_may_go_on(
         pass
 
 
-async def freeze_between_transactions(worker: Child, driver: Driver) -> None:
+async def freeze_between_transactions(worker: Speaking, driver: Driver) -> None:
     """On SQLite a process that is stopped inside one blocks all others."""
     while True:
         worker.freeze()

@@ -16,11 +16,12 @@ from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import Stack
 from turnwright.client.tracing.tracing import exporter_asked_for
 from turnwright.journal.errors import InvalidInput
+from turnwright.worker.temporal_server import TemporalServer
 
 
 @pytest.fixture
-async def stack(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, sqlite_url) as stack:
+async def stack(tmp_path: Path, sqlite_url: str, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, sqlite_url, temporal) as stack:
         yield stack
 
 

@@ -12,13 +12,14 @@ from turnwright.client.client import Client
 from turnwright.client.settings import ClientSettings
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.store import Journal
+from turnwright.worker.temporal_server import TemporalServer
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def first(tmp_path: Path) -> AsyncIterator[Stack]:
-    async with Stack.open(tmp_path, f"sqlite:///{tmp_path}/first.db") as stack:
+async def first(tmp_path: Path, temporal: TemporalServer) -> AsyncIterator[Stack]:
+    async with Stack.open(tmp_path, f"sqlite:///{tmp_path}/first.db", temporal) as stack:
         yield stack
 
 
