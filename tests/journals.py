@@ -82,7 +82,8 @@ class Schemas:
         self._empty = ""
         self._connection: asyncpg.Connection[Any] | None = None
         self._loop = asyncio.new_event_loop()
-        Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
 
     def name(self) -> str:
         """One that does not exist yet."""
@@ -101,6 +102,8 @@ class Schemas:
         if self._connection is not None:
             self._do(self._connection.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     def _do(self, what: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(what, self._loop).result()
