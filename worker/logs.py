@@ -10,33 +10,36 @@ import contextlib
 import logging  # noqa: TID251 - this is where other libraries' records become structlog's
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from turnwright.worker.log_rules import LogLevel, LogRulesFile
+
 if TYPE_CHECKING:
     from temporalio.runtime import LoggingConfig
 
 LogFormat = Literal["console", "json"]
-LogLevel = Literal["debug", "info", "warning", "error"]
 
 # What workflow code may load that is ours alone to configure; the sandbox would load a copy with defaults.
 SANDBOX_PASSTHROUGH = ("structlog",)
 
 
-def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO) -> None:
-    """Set up the logs of this process; the last call wins."""
+def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, rules: Path | None = None) -> None:
+    """Set up the logs of this process; the last call wins. What the file `rules` says comes before `log_level`."""
     structlog.configure(
         processors=[
             drop_replayed,
             structlog.contextvars.merge_contextvars,
+            *([] if rules is None else [_ruled(LogRulesFile(rules), log_level)]),
             structlog.processors.add_log_level,
             structlog.processors.StackInfoRenderer(),
             _stamper(log_format),
             *_renderers(log_format, colors=stream.isatty()),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(log_level),
+        wrapper_class=structlog.make_filtering_bound_logger(log_level if rules is None else "debug"),
         logger_factory=LineLogger.factory(stream),
         cache_logger_on_first_use=False,
     )
@@ -55,6 +58,20 @@ def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> Eve
     if workflow.in_workflow() and workflow.unsafe.is_replaying_history_events():
         raise structlog.DropEvent
     return event
+
+
+def _ruled(file: LogRulesFile, log_level: LogLevel) -> Processor:
+    """Drop what the rules leave out, and say what is wrong with them."""
+
+    def keep(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        rules, wrong = file.look()
+        if wrong:
+            structlog.get_logger(__name__).warning("log_rules_wrong", why=wrong, then="the rules of before go on")
+        if not rules.keep(getattr(logger, "name", ""), method, event, log_level):
+            raise structlog.DropEvent
+        return event
+
+    return keep
 
 
 def forward_core_logs() -> "LoggingConfig":
@@ -90,7 +107,8 @@ def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:
 class LineLogger:
     """Writes one whole line per event; made by `factory`."""
 
-    def __init__(self, stream: TextIO, lock: threading.Lock) -> None:
+    def __init__(self, stream: TextIO, lock: threading.Lock, name: str = "") -> None:
+        self.name = name
         self._stream = stream
         self._lock = lock
 
@@ -98,7 +116,7 @@ class LineLogger:
     def factory(cls, stream: TextIO) -> Callable[..., "LineLogger"]:
         """What structlog calls for each logger; all of them share the stream and its lock."""
         lock = threading.Lock()
-        return lambda *_args: cls(stream, lock)
+        return lambda *name: cls(stream, lock, *name)
 
     def msg(self, line: str) -> None:
         """Write the line, or lose it when nobody reads any more."""

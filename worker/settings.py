@@ -123,6 +123,9 @@ class Settings(BaseSettings):
 
     log_format: Literal["console", "json"] = Field("console", description="for people or for machines")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least to log")
+    log_rules: Path | None = Field(
+        None, description="a file that says what is logged while the process runs, such as a mounted ConfigMap"
+    )
 
     @classmethod
     def load(cls, **flags: object) -> Self:

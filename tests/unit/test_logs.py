@@ -3,14 +3,18 @@ import json
 import logging  # noqa: TID251 - other libraries log through it
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
 
-from turnwright.worker.logs import LogFormat, LogLevel, StructlogHandler, configure_logs
+from turnwright.worker import log_rules
+from turnwright.worker.log_rules import LogLevel
+from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
 
 SECRET = "s3cret"
 
@@ -24,9 +28,9 @@ def _restored() -> Iterator[None]:
     root.handlers[:], root.level = before[1], before[2]
 
 
-def configured(log_format: LogFormat = "json", log_level: LogLevel = "info") -> io.StringIO:
+def configured(log_format: LogFormat = "json", log_level: LogLevel = "info", rules: Path | None = None) -> io.StringIO:
     stream = io.StringIO()
-    configure_logs(log_format, log_level, stream)
+    configure_logs(log_format, log_level, stream, rules)
     return stream
 
 
@@ -159,3 +163,72 @@ def test_lines_of_many_threads_never_mix() -> None:
     for thread in threads:
         thread.join()
     assert len(events(stream)) == 8 * 200
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of rules that is looked at with each line."""
+    monkeypatch.setattr(log_rules, "LOOK_INTERVAL_S", 0.0)
+    return tmp_path / "rules.json"
+
+
+def test_levels_follow_a_file_while_the_process_runs(rules: Path) -> None:
+    stream, far = configured(rules=rules), structlog.get_logger("shop.far.away")
+
+    def told() -> list[str]:
+        stream.truncate(stream.seek(0))
+        structlog.get_logger("shop").debug("near")
+        far.debug("far")
+        far.info("loud")
+        return [event["event"] for event in events(stream)]
+
+    assert told() == ["loud"], "there is no file"
+    rules.write_text('{"levels": {"shop": "warning", "shop.far": "debug"}}')
+    assert told() == ["far", "loud"]
+    rules.write_text('{"level": "debug"}')
+    assert told() == ["near", "far", "loud"]
+    rules.write_text('{"level": "error"}')
+    assert told() == []
+    rules.unlink()
+    assert told() == ["loud"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"level": "loud"}', "level: "),
+        ('{"sample": {"x": 2}}', "sample.x: "),
+        ('{"colour": "red"}', "colour: "),
+        (f'{{"levels": {{}}{" " * 70_000}}}', "more than 65,536 bytes"),
+    ],
+)
+def test_rules_that_are_wrong_are_said_once_and_change_nothing(rules: Path, wrong: str, why: str) -> None:
+    stream = configured(rules=rules)
+    rules.write_text('{"level": "debug"}')
+    structlog.get_logger().debug("one")
+    rules.write_text(wrong)
+    structlog.get_logger().debug("two")
+    structlog.get_logger().debug("three")
+    told = events(stream)
+    assert [event["event"] for event in told if event["level"] == "debug"] == ["one", "two", "three"]
+    [said] = [event for event in told if event["level"] == "warning"]
+    assert (said["event"], why in said["why"]) == ("log_rules_wrong", True), said
+    rules.write_text('{"level": "warning"}')
+    structlog.get_logger().debug("four")
+    assert len(events(stream)) == len(told)
+
+
+def test_a_sample_has_all_lines_of_a_turn_or_none_and_every_warning(rules: Path) -> None:
+    stream, log = configured(rules=rules), structlog.get_logger()
+    rules.write_text('{"sample": {"step": 0.25}}')
+    for number in range(400):
+        for _ in range(3):
+            log.info("step", turn=f"t-{number}")
+        log.info("other", turn=f"t-{number}")
+        log.warning("step", turn=f"t-{number}")
+    kept = Counter((event["event"], event["level"]) for event in events(stream))
+    lines = Counter(event["turn"] for event in events(stream) if (event["event"], event["level"]) == ("step", "info"))
+    assert set(lines.values()) == {3}
+    assert 60 <= len(lines) <= 140, "about a quarter"
+    assert (kept["other", "info"], kept["step", "warning"]) == (400, 400)

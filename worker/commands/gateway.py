@@ -53,7 +53,7 @@ def run_gateway(settings: Settings, client: ClientSettings, *, is_open: bool) ->
     from turnwright.client.gateway.serve import LEAVE_S, Gateway  # noqa: PLC0415
     from turnwright.client.gateway.settings import GatewaySettings  # noqa: PLC0415
 
-    configure_logs(settings.log_format, settings.log_level, sys.stderr)
+    configure_logs(settings.log_format, settings.log_level, sys.stderr, settings.log_rules)
     if settings.gateway_url is not None:
         raise InvalidInput("a gateway serves a journal, not another gateway; leave gateway_url out")
     if (settings.jwt_issuer is None) != (settings.jwt_jwks_url is None):

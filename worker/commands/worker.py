@@ -52,7 +52,7 @@ def run_worker(settings: Settings, label: str) -> None:
     from turnwright.activities.registry import load_registry  # noqa: PLC0415
     from turnwright.worker.process import WorkerProcess  # noqa: PLC0415
 
-    configure_logs(settings.log_format, settings.log_level, sys.stderr)
+    configure_logs(settings.log_format, settings.log_level, sys.stderr, settings.log_rules)
     if settings.agents is None:
         raise InvalidInput("a worker needs agents: turnwright worker --agents package.module:registry")
     file = settings.journal_file
