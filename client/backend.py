@@ -205,8 +205,8 @@ class Backend(Protocol):
 
     # -- turns and questions -------------------------------------------------------------------
 
-    async def turn(self, key: ThreadKey, turn_id: str) -> TurnView | None:
-        """A turn as it is now."""
+    async def turn(self, key: ThreadKey, turn_id: str, *, children: bool = True) -> TurnView | None:
+        """A turn as it is now, with its `children` or without."""
         ...
 
     async def why(self, key: ThreadKey, turn_id: str) -> Why | None:

@@ -260,9 +260,9 @@ class Direct:
         """Watch commits to a thread, and what its model calls say."""
         return self.journal.deltas.watch(key)
 
-    async def turn(self, key: ThreadKey, turn_id: str) -> TurnView | None:
-        """A turn as it is now."""
-        scene = await store_admin.see_turn(self.journal, key, turn_id)
+    async def turn(self, key: ThreadKey, turn_id: str, *, children: bool = True) -> TurnView | None:
+        """A turn as it is now, with its `children` or without."""
+        scene = await store_admin.see_turn(self.journal, key, turn_id, children=children)
         return None if scene is None else view_of(scene)
 
     async def why(self, key: ThreadKey, turn_id: str) -> Why | None:

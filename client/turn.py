@@ -153,9 +153,9 @@ class Turn(Answering, Hooked):
 
     # -- observe -------------------------------------------------------------------------------
 
-    async def status(self) -> TurnView:
-        """The turn now. Raises `NotFound`."""
-        return self._found(await self._access.backend.turn(self.key, self.id))
+    async def status(self, *, children: bool = True) -> TurnView:
+        """The turn now, with the `children` it waits for or without. Raises `NotFound`."""
+        return self._found(await self._access.backend.turn(self.key, self.id, children=children))
 
     async def questions(self) -> tuple[Question, ...]:
         """The open questions of the turn and of its children, with what is asked. Raises `NotFound`."""
@@ -190,13 +190,23 @@ class Turn(Answering, Hooked):
         clock = asyncio.timeout(timeout_s)
         try:
             async with clock, self._access.backend.watch(self.key) as watching:
-                while not _is_come((view := await self.status()), until):
+                while (view := await self._come(until)) is None:
                     await watching.changed(POLL_S)
                 return view
         except TimeoutError:
             if not clock.expired():
                 raise
             raise WaitTimeout(f"turn {self.id} has not come so far in {timeout_s:g} s; it goes on") from None
+
+    async def _come(self, until: Collection[ShownStatus] | Callable[[TurnView], bool]) -> TurnView | None:
+        """The turn, if it has come so far. For a status its children, which may be many, are looked at only then."""
+        if callable(until):
+            view = await self.status()
+            return view if until(view) else None
+        view = await self.status(children=False)
+        if view.status in until and view.children_unseen:
+            view = await self.status()
+        return view if view.status in until else None
 
     async def result(self, timeout_s: float | None = None) -> Message:
         """Wait for the turn's end and give its answer.
@@ -284,7 +294,3 @@ class Turn(Answering, Hooked):
 
     async def _command(self, command: TurnCommand, how: How) -> Receipt:
         return await self._access.command(self.key, command, check=how.get("check", True))
-
-
-def _is_come(view: TurnView, until: Collection[ShownStatus] | Callable[[TurnView], bool]) -> bool:
-    return until(view) if callable(until) else view.status in until

@@ -19,8 +19,9 @@ class TurnView:
 
     `status` is the one word for people; `phase`, `pause` and `revision` are what commands go by. `ahead` counts
     the turns before it in its queue. `held_by` says who paused it, its thread or its session, when and why, and
-    `cancelled_by` who cancelled it. `children` are the turns of subagents whose end it waits for (the first 20). Times
-    are microseconds since 1970 UTC by the store's clock.
+    `cancelled_by` who cancelled it. `children` are the turns of subagents whose end it waits for: the first 20, and
+    with theirs the nearest 50; `children_unseen` counts those of its own that are left out. Times are microseconds
+    since 1970 UTC by the store's clock.
     """
 
     key: ThreadKey
@@ -31,6 +32,7 @@ class TurnView:
     held_by: Mapping[Level, Act] = field(default_factory=dict)
     cancelled_by: Act | None = None
     children: tuple[TurnView, ...] = ()
+    children_unseen: int = 0
 
     @property
     def turn_id(self) -> str:
@@ -79,4 +81,7 @@ def view_of(scene: Scene) -> TurnView:
     questions = () if active is None else active.interactions
     shown = shown_status(scene.control, scene.session, scene.status)
     children = tuple(view_of(child) for child in scene.children)
-    return TurnView(scene.key, shown, scene.status, scene.ahead, questions, scene.held_by, scene.cancelled_by, children)
+    return TurnView(
+        scene.key, shown, scene.status, scene.ahead, questions, scene.held_by, scene.cancelled_by, children,
+        scene.children_unseen,
+    )  # fmt: skip

@@ -48,9 +48,11 @@ async def list_threads(
     return await journal.driver.read(lambda: listing.list_threads(key, after, _bounded(limit)))
 
 
-async def see_turn(journal: Journal, key: ThreadKey, turn_id: str) -> Scene | None:
-    """A turn with everything around it, of one moment."""
-    return await journal.driver.read(lambda: _or(overview.see_turn(key, turn_id), enlisting.see_enlisted(key, turn_id)))
+async def see_turn(journal: Journal, key: ThreadKey, turn_id: str, *, children: bool = True) -> Scene | None:
+    """A turn with everything around it, of one moment; with the `children` it waits for, or without."""
+    return await journal.driver.read(
+        lambda: _or(overview.see_turn(key, turn_id, children=children), enlisting.see_enlisted(key, turn_id))
+    )
 
 
 async def explain_turn(journal: Journal, scene: Scene) -> Why:

@@ -43,8 +43,8 @@ class Scene:
     cancelled it. `enlisted`: its caller's transaction is committed, and nobody has queued it yet. `serving`: presences
     that are in touch with the journal's Temporal; None: that was not looked at. `reducer`: the version that wrote its
     thread or session. `wakes`: how often its thread was woken since its last entry. `elsewhere` and `reserved` are
-    those of `Facts`. `children` are the turns whose end it waits for, the first of many. `tools_away`: why what its
-    tools come from could not be asked before its model call.
+    those of `Facts`. `children` are the turns whose end it waits for, the first of many; so many more are
+    `children_unseen`. `tools_away`: why what its tools come from could not be asked before its model call.
     """
 
     key: ThreadKey
@@ -64,6 +64,7 @@ class Scene:
     elsewhere: Used | None = None
     reserved: Used = NOTHING
     children: tuple[Scene, ...] = ()
+    children_unseen: int = 0
     tools_away: str = ""
 
 

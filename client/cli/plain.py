@@ -52,6 +52,7 @@ def turn_view(view: TurnView) -> dict[str, Any]:
         "cancelled_by": _act(view.cancelled_by),
         "questions": questions,
         "children": [turn_view(child) for child in view.children],
+        "children_unseen": view.children_unseen,
     }
 
 

@@ -36,6 +36,7 @@ def turn_facts(report: TurnReport) -> list[tuple[str, str]]:
         ("request", row.request_id),
         ("child of", "" if row.parent is None else row.parent.turn_id),
         *(("child", f"{child.turn_id} of {child.key.agent}: {child.status}") for child in view.children),
+        ("children", f"{view.children_unseen} more" if view.children_unseen else ""),
         ("by", _submitted(report)),
         ("ahead", str(view.ahead) if view.ahead else ""),
         ("did", _did(report)),

@@ -50,9 +50,10 @@ NEEDED_ROLE: Mapping[type[ClientCommand], Role] = {
     cmd.ChangeState: "operator",
     cmd.UpdateState: "operator",
     cmd.Reconcile: "operator",
-    # Both bring back what the agent might do then, which only an operator may loosen.
+    # These two bring back what the agent might do then, which only an operator may loosen.
     cmd.ForkThread: "operator",
     cmd.RewindThread: "operator",
+    # It copies a state with its files into another session, to stay there when the origin's is deleted.
     cmd.MakeWhole: "operator",
     cmd.EraseEntry: "admin",
     cmd.DeleteSession: "admin",

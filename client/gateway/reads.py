@@ -210,9 +210,14 @@ async def list_turns_named(
 
 
 @router.get("/turns/{turn}", tags=["turns"])
-async def see_turn(caller: WhoAsks, desk: AtDesk, turn: AskedTurn) -> TurnView:
+async def see_turn(
+    caller: WhoAsks,
+    desk: AtDesk,
+    turn: AskedTurn,
+    children: Annotated[bool, Query(description="Whether to look at its children, too.")] = True,  # noqa: FBT002 - FastAPI gives it by name
+) -> TurnView:
     """A turn now."""
-    return await Turn(desk.access(caller), turn.key, turn.turn_id).status()
+    return await Turn(desk.access(caller), turn.key, turn.turn_id).status(children=children)
 
 
 @router.get("/turns/{turn}/why", tags=["turns"])

@@ -265,9 +265,9 @@ class Remote:
         """Watch commits to a thread, and what its model calls say, through a stream of the gateway."""
         return RemoteWatch(self._http, path_of(THREAD, key), {**_owner(key), "deltas": True})
 
-    async def turn(self, key: ThreadKey, turn_id: str) -> TurnView | None:
-        """A turn as it is now."""
-        return await self._find(TurnView, path_of(TURN, turn=turn_id))
+    async def turn(self, key: ThreadKey, turn_id: str, *, children: bool = True) -> TurnView | None:
+        """A turn as it is now, with its `children` or without."""
+        return await self._find(TurnView, path_of(TURN, turn=turn_id), None if children else {"children": False})
 
     async def why(self, key: ThreadKey, turn_id: str) -> Why | None:
         """What a turn waits for."""

@@ -6,6 +6,8 @@ with a fault takes the place of nothing; that it failed is recorded, so that it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from turnwright.journal import entry_ids
 from turnwright.journal.commands import CompactContext, CompactThread, ListTools, Rejection
 from turnwright.journal.context.candidate import faults, with_stubs
@@ -48,14 +50,7 @@ def compact_context(context: Context, command: CompactContext) -> Decision:
     payloads: list[Payload] = [*command.offloads, *_summary(context, command, with_stubs(messages, command.offloads))]
     if not payloads:
         return Rejection("not_compactable", "nothing would give way")
-    cause = entry_ids.model(command.turn_id, command.step, command.ordinal, "compacted")
-    return [
-        Draft(
-            entry_ids.caused(cause, index), payload,
-            turn_id=command.turn_id, run=command.run, step=command.step, epoch=command.epoch,
-        )
-        for index, payload in enumerate(payloads)
-    ]  # fmt: skip
+    return of_attempt(command, "compacted", payloads)
 
 
 def has_claimed(context: Context, command: CompactContext | ListTools) -> bool:
@@ -65,6 +60,18 @@ def has_claimed(context: Context, command: CompactContext | ListTools) -> bool:
     if active is None or model is None or model.claim is None or active.status.phase == "cancelling":
         return False
     return command.epoch == context.control.epoch and (model.step, model.ordinal) == (command.step, command.ordinal)
+
+
+def of_attempt(command: CompactContext | ListTools, what: str, payloads: Sequence[Payload]) -> list[Draft]:
+    """The entries that `what` the attempt did brought about."""
+    cause = entry_ids.model(command.turn_id, command.step, command.ordinal, what)
+    return [
+        Draft(
+            entry_ids.caused(cause, index), payload,
+            turn_id=command.turn_id, run=command.run, step=command.step, epoch=command.epoch,
+        )
+        for index, payload in enumerate(payloads)
+    ]  # fmt: skip
 
 
 def _not_so_long(messages: tuple[Message, ...], offloads: tuple[ContextOffloaded, ...]) -> str | None:

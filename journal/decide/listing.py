@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from turnwright.journal import entry_ids
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.commands import ListTools, Rejection
-from turnwright.journal.decide.compaction import has_claimed
+from turnwright.journal.decide.compaction import has_claimed, of_attempt
 from turnwright.journal.decide.context import Context, Decision
-from turnwright.journal.entries import Draft, ToolsListed
+from turnwright.journal.entries import ToolsListed
 
 
 def list_tools(context: Context, command: ListTools) -> Decision:
@@ -27,14 +26,7 @@ def list_tools(context: Context, command: ListTools) -> Decision:
     against = _against(agent, news)
     if against is not None:
         return Rejection("not_listable", against)
-    cause = entry_ids.model(command.turn_id, command.step, command.ordinal, "listed")
-    return [
-        Draft(
-            entry_ids.caused(cause, index), payload,
-            turn_id=command.turn_id, run=command.run, step=command.step, epoch=command.epoch,
-        )
-        for index, payload in enumerate(news)
-    ]  # fmt: skip
+    return of_attempt(command, "listed", news)
 
 
 def _against(agent: AgentDefinition, news: tuple[ToolsListed, ...]) -> str | None:

@@ -218,8 +218,18 @@ def _fold(key: ThreadKey, place: Place, state: AgentState, between: tuple[int, i
     after, until = between
     while after < until:
         page = yield from read_page(key, place, after, until)
-        state, after = fold_state(state, page), page[-1].seq
+        for entry in page:
+            _check_begins(key, state, entry)
+            state = evolve_state(state, entry)
+        after = page[-1].seq
     return state
+
+
+def _check_begins(key: ThreadKey, state: AgentState, entry: Entry) -> None:
+    """Raises `StoreCorrupt` where a state begins elsewhere and what is kept beside the thread does not lead there."""
+    if isinstance(entry.payload, ThreadForked | ThreadRewound) and begins_at(entry.payload) != state.as_of_seq:
+        message = "where its state begins is not kept beside it as the entry says"
+        raise StoreCorrupt(message, key.canonical, entry.seq, rebuild=way_to_rebuild(key))
 
 
 def _origin_state(fork: ThreadKey, payload: ThreadForked) -> Script[AgentState | None]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from turnwright.journal.acts import Act, Level
 from turnwright.journal.budgets import NOTHING
-from turnwright.journal.control import SessionControl, ThreadControl
+from turnwright.journal.control import OpenChild, SessionControl, ThreadControl
 from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
@@ -24,7 +24,7 @@ from turnwright.journal.turn_status import TurnStatus
 from turnwright.journal.why import Scene
 
 CHILDREN_SEEN_MAX = 20
-LEVELS_SEEN_MAX = 10
+FAMILY_SEEN_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +82,40 @@ class SessionSeen:
     unreadable: str = ""
 
 
-def see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
-    """A turn and its surroundings, with its children; None when there is no such turn on the thread."""
+@dataclass(slots=True)
+class _Member:
+    """A turn of a family, and those of its children that are looked at."""
+
+    scene: Scene
+    below: list[_Member] = field(default_factory=list)
+
+    @property
+    def waits_for(self) -> tuple[OpenChild, ...]:
+        """The children that have not ended."""
+        active = self.scene.control.turn(self.scene.status.turn_id)
+        return () if active is None else active.children
+
+
+def see_turn(key: ThreadKey, turn_id: str, *, children: bool = True) -> Script[Scene | None]:
+    """A turn and its surroundings, with its `children` or without; None when there is no such turn on the thread."""
     scene = yield from _see_turn(key, turn_id)
-    return None if scene is None else (yield from _with_children(scene, LEVELS_SEEN_MAX))
+    return scene if scene is None or not children else (yield from _with_children(scene))
 
 
-def _with_children(scene: Scene, levels: int) -> Script[Scene]:
-    """With the turns it waits for, and those that these wait for."""
-    active = scene.control.turn(scene.status.turn_id)
-    if active is None or not active.children or not levels:
-        return scene
-    children: list[Scene] = []
-    for child in active.children[:CHILDREN_SEEN_MAX]:
-        key = child.beside(scene.key)
-        seen = yield from _see_turn(key, child.turn_id)
-        children.append((yield from _with_children(seen or _not_yet(scene, key, child.turn_id), levels - 1)))
-    return replace(scene, children=tuple(children))
+def _with_children(top: Scene) -> Script[Scene]:
+    """With the turns it waits for, and those that these wait for: the nearest first, and so many in all."""
+    family = [_Member(top)]
+    for member in family:  # it grows on the way
+        room = FAMILY_SEEN_MAX + 1 - len(family)
+        for child in member.waits_for[: min(room, CHILDREN_SEEN_MAX)]:
+            key = child.beside(member.scene.key)
+            seen = yield from _see_turn(key, child.turn_id)
+            member.below.append(_Member(seen or _not_yet(member.scene, key, child.turn_id)))
+        family += member.below
+    for member in reversed(family):
+        below = tuple(child.scene for child in member.below)
+        member.scene = replace(member.scene, children=below, children_unseen=len(member.waits_for) - len(below))
+    return family[0].scene
 
 
 def _not_yet(parent: Scene, key: ThreadKey, turn_id: str) -> Scene:
@@ -125,7 +142,8 @@ def _see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
     serving = yield from rows("serving_rows")
     wakes = yield from _useless_wakes(row)
     others = yield from read_others(row, session.control)
-    away = yield from tools_away(key, status, control.turn(turn_id))
+    active = control.turn(turn_id)
+    away = yield from tools_away(key, status, active)
     return Scene(
         key, status, control, session.control, front, ahead, now_us, row.at_us, held, act,
         serving=frozenset(presence for presence, _ in serving),
@@ -133,6 +151,7 @@ def _see_turn(key: ThreadKey, turn_id: str) -> Script[Scene | None]:
         wakes=wakes,
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
+        children_unseen=0 if active is None else len(active.children),
         tools_away=away,
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Budget, Client, CommandRejected, NotFound, Question, Session, Turn
 from turnwright.journal.entries import ToolFinished
 from turnwright.journal.messages import Text
+from turnwright.journal.transact import overview
 
 
 async def with_child(client: Client, session: Session, hands: Hands) -> tuple[Turn, Turn]:
@@ -68,6 +69,19 @@ async def test_a_grandchild_is_answered_at_the_turn_above_all(client: Client, se
     assert (await turn.deny(question.interaction_id)).turn_id == grandchild.id
     [seen] = (await turn.status()).children
     assert [below.turn_id for below in seen.children] == [grandchild.id]
+
+
+async def test_of_a_large_family_the_nearest_are_shown_and_how_many_are_not(
+    client: Client, session: Session, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, child = await with_child(client, session, hands)
+    await hands.open_child(child)
+    monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 1)
+    view = await turn.wait(30, until=["waiting"])
+    [seen] = view.children
+    assert (seen.turn_id, seen.children, seen.children_unseen, view.children_unseen) == (child.id, (), 1, 0)
+    alone = await turn.status(children=False)
+    assert (alone.status, alone.children, alone.children_unseen) == ("waiting", (), 1)
 
 
 async def test_the_answer_of_a_child_is_taken_in_by_the_next_command_to_its_parent(

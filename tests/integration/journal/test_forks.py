@@ -20,7 +20,7 @@ from turnwright.journal.commands import (
     RewindThread,
     SetPermissions,
 )
-from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.errors import StoreCorrupt, StoreUnavailable
 from turnwright.journal.messages import ToolCall, user
 from turnwright.journal.permissions.change import PermissionChange
 from turnwright.journal.state_parts import Rule
@@ -241,6 +241,26 @@ async def test_where_forks_begin_is_proven_and_rebuilt(played: Played, sql: Sql)
     assert await sql("SELECT thread_id, seq, origin_id, at_seq FROM bases ORDER BY thread_id, seq") == rows
     assert [await fresh(journal, key) for key in (KEY, forked)] == states
     assert await proven(journal)
+
+
+async def test_a_thread_in_a_chain_of_forks_that_lost_where_it_begins_says_how_to_mend_it(
+    played: Played, sql: Sql
+) -> None:
+    journal, keys = played.journal, [KEY]
+    for name in ("f0", "f1", "f2"):
+        await said(played, name, keys[-1])
+        keys.append(await fork(played, name=name, key=keys[-1]))
+    await rewind(played, await said(played, "more", keys[2]) - 1, keys[2])
+    states = [await fresh(journal, key) for key in keys]
+    for lost, concerned in {"seq = 1": keys[2:], "seq > 1": keys[2:3]}.items():
+        await sql(f"DELETE FROM bases WHERE {lost} AND thread_id = (SELECT id FROM threads WHERE thread = 'f1')")
+        for key in concerned:
+            with pytest.raises(StoreCorrupt, match="turnwright journal rebuild --session s"):
+                await fresh(journal, key)
+        assert {finding.check async for proof in verify(journal) for finding in proof.findings} == {"base"}
+        assert {done.kept async for done in rebuild(journal)} == {""}
+        assert [await fresh(journal, key) for key in keys] == states
+        assert await proven(journal)
 
 
 async def test_a_deleted_session_leaves_nothing_of_its_forks(played: Played, sql: Sql) -> None:
