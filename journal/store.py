@@ -26,6 +26,7 @@ from turnwright.journal.commands import (
     ForkThread,
     MakeWhole,
     Receipt,
+    RewindThread,
     RunCommand,
     SessionCommand,
     TriggerSchedule,
@@ -39,7 +40,9 @@ from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.schedules import checked_schedule
 from turnwright.journal.script import Script, first
+from turnwright.journal.store_ahead import carry_out_ahead
 from turnwright.journal.store_deltas import Deltas
+from turnwright.journal.transact.ahead import Ahead, Beginning
 from turnwright.journal.transact.bases import load_state, read_entry
 from turnwright.journal.transact.checkpoints import save_checkpoint
 from turnwright.journal.transact.commands import (
@@ -137,11 +140,10 @@ class Journal:
             InvalidInput: the command holds what no journal can keep.
             StoreUnavailable: try again; a repeated request is recognised.
         """
-        base = self._states.get(key) if isinstance(key, ThreadKey) else None
         if isinstance(command, CreateSchedule):
             command = replace(command, definition=checked_schedule(command.definition))
         try:
-            done = await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
+            done = await self._execute(key, command)
         except Undo as undone:
             return undone.receipt
         if isinstance(command, DeleteSession) and isinstance(key, SessionKey):
@@ -150,6 +152,16 @@ class Journal:
             self.forget(key)
             await self.driver.scrub()
         return done.receipt
+
+    async def _execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Done:
+        """Raises `Undo`."""
+        if isinstance(key, SessionKey) or key.is_session_log or not isinstance(command, Beginning):
+            base = self._states.get(key) if isinstance(key, ThreadKey) else None
+            return await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
+        script = partial(_beginning, key, command, self.terms, self._states.get(key))
+        return await carry_out_ahead(
+            self.driver, key, command, lambda ahead: self._carry_out(key, partial(script, ahead))
+        )
 
     async def execute_together(
         self, key: ThreadKey, commands: Sequence[ClientCommand], moot: Collection[str]
@@ -317,11 +329,20 @@ def _script_of(
         return erase_command(key, command)
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
-    if isinstance(command, ForkThread):
-        return fork_command(key, command)
-    if isinstance(command, MakeWhole):
-        return make_whole_command(key, command)
     return thread_command(key, command, terms, base)
+
+
+def _beginning(
+    key: ThreadKey, command: Beginning, terms: Terms, base: AgentState | None, ahead: Ahead | None
+) -> Script[Done]:
+    match command:
+        case ForkThread():
+            return fork_command(key, command, ahead)
+        case MakeWhole():
+            return make_whole_command(key, command, ahead)
+        case RewindThread():
+            known = ahead.now if base is None and ahead is not None else base
+            return thread_command(key, command, terms, known, ahead)
 
 
 def _deletion(key: ThreadKey | SessionKey, command: DeleteSession) -> Script[Done]:

@@ -60,7 +60,7 @@ def load_state(key: ThreadKey, base: AgentState | None = None, until_seq: int | 
         return empty_state(key)
     until = place.seq if until_seq is None else min(until_seq, place.seq)
     if base is not None and base.as_of_seq <= until:
-        state = yield from _go_on(key, place, base, until)
+        state = yield from go_on(key, place, base, until)
         if state is not None:
             return state
     return (yield from load_at(key, place, until)).state
@@ -82,7 +82,7 @@ def load_at(key: ThreadKey, place: Place, until: int) -> Script[Loaded]:
         if base[6] is not None:
             kept, until = (yield from _held(key, place, base[6])), base[1]
             break
-        key, place, until = _origin(hops[-1], base)
+        key, place, until = origin_of(key, base)
     state = empty_state(key) if kept is None else kept
     entries = until - state.as_of_seq
     state = yield from _fold(key, place, state, (state.as_of_seq, until))
@@ -191,19 +191,29 @@ def hash_at(place: Place, seq: int) -> Script[bytes | None]:
     return None if row is None else bytes(row[0])
 
 
-def note_rewinds(row: ThreadRow, entries: Iterable[Entry]) -> Script[None]:
-    """Keep where those new entries begin that go on from an earlier one of their thread."""
+def origin_of(key: ThreadKey, base: Row) -> tuple[ThreadKey, Place, int]:
+    """Where the state is that an entry of a thread begins with, by its row of `find_base`.
+
+    Raises:
+        StoreCorrupt: the thread that it is in is gone.
+    """
+    seq, at_seq, canonical, thread_id, _, total_bytes, _ = base
+    if canonical is None:
+        raise StoreCorrupt("the thread it was forked from is gone", key.canonical, seq)
+    return ThreadKey.parse(canonical), Place(thread_id, at_seq, total_bytes), at_seq
+
+
+def note_rewind(row: ThreadRow, entries: Iterable[Entry], loaded: Loaded | None) -> Script[None]:
+    """Keep where the new entry begins that goes on from an earlier one of its thread, whose state was `loaded`."""
     for entry in entries:
-        if not isinstance(entry.payload, ThreadRewound):
+        if not isinstance(entry.payload, ThreadRewound) or loaded is None:
             continue
-        to_seq = entry.payload.to_seq
-        yield from first("insert_base", row.id, entry.seq, row.id, to_seq, None)
-        loaded = yield from load_at(row.key, Place(row.id, to_seq, row.total_bytes), to_seq)
+        yield from first("insert_base", row.id, entry.seq, row.id, entry.payload.to_seq, None)
         if loaded.is_far:
             yield from keep_checkpoint(row, evolve_state(loaded.state, entry))
 
 
-def _go_on(key: ThreadKey, place: Place, state: AgentState, until: int) -> Script[AgentState | None]:
+def go_on(key: ThreadKey, place: Place, state: AgentState, until: int) -> Script[AgentState | None]:
     """The state with the entries after it; None: it cannot be gone on from."""
     while state.as_of_seq < until:
         page = yield from read_page(key, place, state.as_of_seq, until)
@@ -250,11 +260,3 @@ def _held(key: ThreadKey, place: Place, seq: int) -> Script[AgentState]:
     if not isinstance(entry.payload, ThreadMadeWhole):
         raise StoreCorrupt("it should hold what the thread begins with, and does not", key.canonical, seq)
     return entry.payload.state
-
-
-def _origin(hop: _Hop, base: Row) -> tuple[ThreadKey, Place, int]:
-    """Where the state is that the hop begins with."""
-    _, at_seq, canonical, thread_id, _, total_bytes, _ = base
-    if canonical is None:
-        raise StoreCorrupt("the thread it was forked from is gone", hop.key.canonical, hop.seq)
-    return ThreadKey.parse(canonical), Place(thread_id, at_seq, total_bytes), at_seq

@@ -32,6 +32,7 @@ from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Script, first
+from turnwright.journal.transact.ahead import Ahead
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.locking import Locked, lock_in_session, lock_thread
 from turnwright.journal.transact.made_of import lock_made_of, was_erased
@@ -72,17 +73,20 @@ class Done:
 
 
 def thread_command(
-    key: ThreadKey, command: ClientCommand, terms: Terms, base: AgentState | None = None
+    key: ThreadKey, command: ClientCommand, terms: Terms, base: AgentState | None = None, ahead: Ahead | None = None
 ) -> Script[Done]:
     """Carry out a client's command on a thread; `base` is a state of it that the caller knows already.
 
+    `ahead`: what a rewind is to go on with.
+
     Raises:
         Undo: the command is rejected and nothing at all is to be written.
+        Outdated: what it is to go on with is to be read first.
     """
     locked = yield from lock_for(key, command)
     if locked.session.deleted:
         raise Undo(rejected(command, UNKNOWN_SESSION))
-    return (yield from carry_out(locked, command, terms, base))
+    return (yield from carry_out(locked, command, terms, base, ahead))
 
 
 def thread_commands(
@@ -105,16 +109,19 @@ def thread_commands(
     return tuple(receipts)
 
 
-def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentState | None = None) -> Script[Done]:
+def carry_out(
+    locked: Locked, command: ClientCommand, terms: Terms, base: AgentState | None = None, ahead: Ahead | None = None
+) -> Script[Done]:
     """Carry out a client's command on a thread that is locked, of a session that was not deleted.
 
     Raises:
         Undo: the command is rejected and nothing at all is to be written.
+        Outdated: what it is to go on with is to be read first.
     """
     known = yield from remembered(locked.row.id, command)
     if known is not None:
         return Done(known)
-    outcome = yield from run_thread(locked, with_all_bounds(command, locked.row.control), terms, base)
+    outcome = yield from run_thread(locked, with_all_bounds(command, locked.row.control), terms, base, ahead)
     if outcome.rejection is not None:
         receipt = rejected(command, outcome.rejection, _revision(command, outcome))
         if not outcome.entries:
@@ -132,6 +139,20 @@ def carry_out(locked: Locked, command: ClientCommand, terms: Terms, base: AgentS
         receipt = replace(receipt, code=ticked.code, reason=ticked.reason, turn_id=None)
     yield from remember(locked.row.id, command, receipt)
     return Done(receipt, outcome)
+
+
+def admitted(key: ThreadKey, command: ClientCommand, found: Locked | None) -> Script[Locked | Done]:
+    """The locked thread, for a command that needs one which is there; or the first receipt, if its request is known.
+
+    Raises:
+        Undo: there is no such thread, or its session was deleted.
+    """
+    if found is None:
+        raise Undo(rejected(command, Rejection("unknown_thread", f"there is no thread {key.canonical}")))
+    if found.session.deleted:
+        raise Undo(rejected(command, UNKNOWN_SESSION))
+    known = yield from remembered(found.row.id, command)
+    return found if known is None else Done(known)
 
 
 def trigger_command(key: SessionKey, command: TriggerSchedule, terms: Terms) -> Script[Done]:

@@ -40,7 +40,7 @@ from turnwright.journal.messages import media_of
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.bases import load_state
-from turnwright.journal.transact.commands import Done, Undo
+from turnwright.journal.transact.commands import Done, Undo, admitted
 from turnwright.journal.transact.content import (
     Content,
     erase_content,
@@ -50,8 +50,9 @@ from turnwright.journal.transact.content import (
     texts_of,
 )
 from turnwright.journal.transact.lineage import lock_with_forks, tell_forks
+from turnwright.journal.transact.locking import Locked
 from turnwright.journal.transact.made_of import erase_made_of, lock_sessions
-from turnwright.journal.transact.requests import rejected, remember, remembered
+from turnwright.journal.transact.requests import rejected, remember
 from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, write_session
 from turnwright.journal.transact.turns import find_turn, turn_columns
 from turnwright.journal.turn_status import TurnStatus
@@ -72,15 +73,20 @@ PLANS = frozenset({PlanChanged.TYPE, StateUpdated.TYPE})
 
 
 def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
-    """Erase an entry's content; one that is erased already stays as it is."""
+    """Erase an entry's content; one that is erased already stays as it is.
+
+    Raises:
+        Undo: there is no such thread, or its session was deleted.
+        StoreUnavailable: the thread was forked meanwhile; try again.
+    """
     row, forks = yield from lock_with_forks(key, command.seq)
     sessions = {} if row is None else (yield from lock_sessions([key, *(fork.key for fork, _ in forks)]))
-    locked = sessions.get(key.session_key)
-    if row is None or locked is None or locked.session.deleted:
-        return rejected(command, Rejection("unknown_thread", f"there is no thread {key.canonical}"))
-    known = yield from remembered(row.id, command)
-    if known is not None:
-        return known
+    own = sessions.get(key.session_key)
+    found = None if row is None or own is None else Locked(row, own.session, (yield from clock()))
+    locked = yield from admitted(key, command, found)
+    if isinstance(locked, Done):
+        return locked.receipt
+    row = locked.row
     content = yield from find_content(row, command.seq)
     if content is None:
         return rejected(command, Rejection("unknown_entry", f"the thread has no entry {command.seq}"))

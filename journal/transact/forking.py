@@ -21,34 +21,33 @@ from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.evolve_state import evolve_state
 from turnwright.journal.ids import ThreadKey, fork_name
 from turnwright.journal.script import Script, first
+from turnwright.journal.transact.ahead import Ahead, Outdated, confirmed
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.bases import Loaded, hash_at, keep_checkpoint, load_at
-from turnwright.journal.transact.commands import Done, Undo
+from turnwright.journal.transact.bases import Loaded, go_on, hash_at, keep_checkpoint
+from turnwright.journal.transact.commands import Done, Undo, admitted
 from turnwright.journal.transact.locking import Locked, lock_in_session
-from turnwright.journal.transact.requests import rejected, remember, remembered
+from turnwright.journal.transact.requests import rejected, remember
 from turnwright.journal.transact.rows import Place, ThreadRow, create_thread, find_place, find_session
 
-FORKS_MAX = 1_000
+FORKS_MAX = 1_000  # of forks and their forks together, since an erasure locks all of them and is told in each
 
 
-def fork_command(key: ThreadKey, command: ForkThread) -> Script[Done]:
-    """Fork a thread.
+def fork_command(key: ThreadKey, command: ForkThread, ahead: Ahead | None) -> Script[Done]:
+    """Fork a thread, `ahead` of which what the fork begins with was read.
 
     Raises:
-        Undo: the command is rejected.
+        InvalidInput: the command holds what no journal can keep, or names what cannot be an id.
+        Undo: it is rejected.
+        Outdated: what the fork begins with is to be read first.
+        StoreUnavailable: somebody else made a thread of that name at the same time; try again.
     """
     command = storable(command)
-    locked = yield from lock_in_session(key)
-    if locked is None:
-        raise _undo(command, "unknown_thread", f"there is no thread {key.canonical}")
-    if locked.session.deleted:
-        raise Undo(rejected(command, UNKNOWN_SESSION))
-    known = yield from remembered(locked.row.id, command)
-    if known is not None:
-        return Done(known)
+    locked = yield from admitted(key, command, (yield from lock_in_session(key)))
+    if isinstance(locked, Done):
+        return locked
     target = target_of(key, command)
     yield from _check(locked, target, command)
-    loaded, payload = yield from _begin(locked.row, command)
+    loaded, payload = yield from _begin(locked.row, command, ahead)
     made = yield from _make(target, locked, command)
     receipt = yield from _write(made, payload, command, locked)
     yield from remember(locked.row.id, command, receipt)
@@ -66,19 +65,29 @@ def target_of(key: ThreadKey, command: ForkThread) -> ThreadKey:
 def _check(locked: Locked, target: ThreadKey, command: ForkThread) -> Script[None]:
     if (yield from find_place(target)) is not None:
         raise _undo(command, "thread_exists", f"there is a thread {target.thread!r} of {target.agent!r} already")
-    [forks] = (yield from first("count_forks", locked.row.id)) or (0,)
+    [forks] = (yield from first("count_lineage", locked.row.id, FORKS_MAX)) or (0,)
     if forks >= FORKS_MAX:
-        raise _undo(command, "too_many_forks", f"the thread has {counted(forks, 'fork')}; fork one of them instead")
+        raise _undo(
+            command,
+            "too_many_forks",
+            f"the thread that it all began with has {counted(forks, 'fork')}, those of forks included; delete sessions "
+            "with such that nobody needs, or bring the conversation to a new thread (thread export, thread import)",
+        )
 
 
-def _begin(row: ThreadRow, command: ForkThread) -> Script[tuple[Loaded, ThreadForked]]:
+def _begin(row: ThreadRow, command: ForkThread, ahead: Ahead | None) -> Script[tuple[Loaded, ThreadForked]]:
     """What the fork begins with, and the entry that says so."""
     seq = row.seq if command.at_seq is None else command.at_seq
     place = Place(row.id, row.seq, row.total_bytes)
     found = yield from hash_at(place, seq)
     if found is None or seq > row.seq:
         raise _undo(command, "unknown_entry", f"the thread has the entries 1 to {row.seq}, not {seq}")
-    loaded = yield from load_at(row.key, place, seq)
+    loaded = yield from confirmed(row, ahead)
+    if loaded.state.as_of_seq != seq:  # written since it was read
+        state = yield from go_on(row.key, place, loaded.state, seq)
+        if state is None or state.as_of_seq != seq:
+            raise Outdated
+        loaded = loaded._replace(state=state)
     return loaded, fork(loaded.state, found, command)
 
 

@@ -8,54 +8,48 @@ from __future__ import annotations
 
 from turnwright.journal import entry_ids
 from turnwright.journal.advance import fold_drafts
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.commands import MakeWhole, Receipt, Rejection
-from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import Draft, ThreadMadeWhole
-from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import media_of
-from turnwright.journal.script import Row, Script, first
+from turnwright.journal.script import Script, first
+from turnwright.journal.transact.ahead import Ahead, confirmed
 from turnwright.journal.transact.appending import append_drafts
-from turnwright.journal.transact.bases import FIRST_SEQ, load_at
-from turnwright.journal.transact.commands import Done, Undo
+from turnwright.journal.transact.bases import FIRST_SEQ, origin_of
+from turnwright.journal.transact.commands import Done, Undo, admitted
 from turnwright.journal.transact.locking import Locked, lock_in_session
 from turnwright.journal.transact.reading import find_blob, missing_blobs
-from turnwright.journal.transact.requests import rejected, remember, remembered
-from turnwright.journal.transact.rows import Place
+from turnwright.journal.transact.requests import rejected, remember
 
 
-def make_whole_command(key: ThreadKey, command: MakeWhole) -> Script[Done]:
-    """Make a fork whole.
+def make_whole_command(key: ThreadKey, command: MakeWhole, ahead: Ahead | None) -> Script[Done]:
+    """Make a fork whole with what was read `ahead` of it, and whose media were copied as far as they could be.
 
     Raises:
-        Undo: the command is rejected.
+        InvalidInput: the command holds what no journal can keep.
+        Undo: it is rejected.
+        Outdated: what the fork begins with is to be read first.
+        StoreCorrupt: the thread it was forked from is gone.
     """
     command = storable(command)
-    locked = yield from lock_in_session(key)
-    if locked is None:
-        raise Undo(rejected(command, Rejection("unknown_thread", f"there is no thread {key.canonical}")))
-    if locked.session.deleted:
-        raise Undo(rejected(command, UNKNOWN_SESSION))
-    known = yield from remembered(locked.row.id, command)
-    if known is not None:
-        return Done(known)
+    locked = yield from admitted(key, command, (yield from lock_in_session(key)))
+    if isinstance(locked, Done):
+        return locked
     base = yield from first("find_base", locked.row.id, FIRST_SEQ)
     if base is None:
         raise Undo(rejected(command, Rejection("not_a_fork", "the thread begins with nothing of another one")))
     if base[6] is not None:
         raise Undo(rejected(command, Rejection("whole_already", f"its entry {base[6]} holds what it begins with")))
-    receipt = yield from _write(locked, base, command)
+    origin_of(key, base)
+    receipt = yield from _write(locked, (yield from confirmed(locked.row, ahead)).state, command)
     yield from remember(locked.row.id, command, receipt)
     return Done(receipt)
 
 
-def _write(locked: Locked, base: Row, command: MakeWhole) -> Script[Receipt]:
-    row, (_, at_seq, canonical, origin_id, _, total_bytes, _) = locked.row, base
-    if canonical is None:
-        raise StoreCorrupt("the thread it was forked from is gone", row.key.canonical, FIRST_SEQ)
-    origin = ThreadKey.parse(canonical)
-    state = (yield from load_at(origin, Place(origin_id, at_seq, total_bytes), at_seq)).state
+def _write(locked: Locked, state: AgentState, command: MakeWhole) -> Script[Receipt]:
+    row = locked.row
     payload = ThreadMadeWhole(state=state, principal=command.principal, reason=command.reason)
     drafts = [Draft(entry_ids.command(command.request_id, 0), payload)]
     blobs: dict[str, bytes] = {}

@@ -42,8 +42,9 @@ from turnwright.journal.facts import Facts
 from turnwright.journal.script import Liveness, Script, find_dead, first
 from turnwright.journal.settle import settle
 from turnwright.journal.stalls import CLOCK_SET_BACK_US, has_work
+from turnwright.journal.transact.ahead import Ahead, confirmed
 from turnwright.journal.transact.appending import append_drafts, check_media
-from turnwright.journal.transact.bases import hash_at, load_state, note_rewinds
+from turnwright.journal.transact.bases import Loaded, hash_at, load_state, note_rewind
 from turnwright.journal.transact.deadlines import note_deadline, note_look
 from turnwright.journal.transact.deltas import forget_deltas
 from turnwright.journal.transact.interactions import find_question, project_interactions, read_asked
@@ -94,19 +95,28 @@ class _Judged:
     facts: Facts
     others: Others | None
     blobs: Mapping[str, bytes]
+    rewound: Loaded | None
 
 
 def run_thread(
-    locked: Locked, command: ClientCommand | RunCommand, terms: Terms, base: AgentState | None = None
+    locked: Locked,
+    command: ClientCommand | RunCommand,
+    terms: Terms,
+    base: AgentState | None = None,
+    ahead: Ahead | None = None,
 ) -> Script[Outcome]:
     """Carry out a command on a locked thread; `base` is a state of it that the caller knows already.
 
+    `ahead`: what a rewind is to go on with.
+
     Raises:
         InvalidInput: media in the command refer to bytes that are nowhere.
+        Outdated: what it is to go on with is to be read first.
     """
     row, session = locked.row, locked.session.control
     others = yield from lock_others(row, session)
     facts = yield from _facts(locked, command, terms, base, others)
+    facts, rewound = yield from _with_base(row, facts, command, ahead)
     settled = settle(row.control, session, facts)
     control = fold_drafts(row.control, settled, facts.now_us)
     facts = facts.after(draft.at(row.seq + n, facts.now_us) for n, draft in enumerate(settled, start=1))
@@ -119,7 +129,7 @@ def run_thread(
     control = fold_drafts(control, drafts, facts.now_us)
     advanced = _advance(control, session, facts, command, rejection)
     yield from forget_deltas(row.id, command, settled)
-    judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, others, blobs)
+    judged = _Judged(rejection, [*settled, *drafts, *advanced.drafts], advanced, facts, others, blobs, rewound)
     return (yield from _commit(row, judged))
 
 
@@ -166,7 +176,7 @@ def _commit(row: ThreadRow, judged: _Judged) -> Script[Outcome]:
         entries = yield from append_drafts(
             row, drafts, control, facts.now_us, runnable=runnable, blobs=judged.blobs, turns=turns
         )
-        yield from note_rewinds(row, entries)
+        yield from note_rewind(row, entries, judged.rewound)
         yield from project_ticks(row, entries)
     else:
         yield from note_look(row)
@@ -213,8 +223,6 @@ def _facts(
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
     )
-    if isinstance(command, RewindThread):
-        return (yield from _with_base(row, facts, command))
     return (yield from _with_question(row, facts, command)) if isinstance(command, Respond | Reconcile) else facts
 
 
@@ -232,12 +240,17 @@ def _time_us(locked: Locked) -> int:
     return row.at_us if model is None else max(row.at_us, model.retry_at_us)
 
 
-def _with_base(row: ThreadRow, facts: Facts, command: RewindThread) -> Script[Facts]:
-    """With the state that the thread is to go on with."""
+def _with_base(
+    row: ThreadRow, facts: Facts, command: ClientCommand | RunCommand, ahead: Ahead | None
+) -> Script[tuple[Facts, Loaded | None]]:
+    """With the state that the thread is to go on with, where it is to go on with an earlier one."""
+    if not isinstance(command, RewindThread) or command.expected_seq != row.seq:
+        return facts, None
     found = yield from hash_at(Place(row.id, row.seq, row.total_bytes), command.to_seq)
     if found is None:
-        return facts
-    return replace(facts, base=(yield from load_state(row.key, None, command.to_seq)), base_hash=found)
+        return facts, None
+    loaded = yield from confirmed(row, ahead)
+    return replace(facts, base=loaded.state, base_hash=found), loaded
 
 
 def _with_question(row: ThreadRow, facts: Facts, command: Respond | Reconcile) -> Script[Facts]:

@@ -27,6 +27,7 @@ from turnwright.journal.permissions.change import PermissionChange
 from turnwright.journal.state_ops import EnterPlan, LeavePlan
 from turnwright.journal.store import Journal
 from turnwright.journal.store_verify import verify
+from turnwright.journal.transact.commands import Undo
 from turnwright.journal.transact.erasing import KEPT, erase_entry
 
 LARGE = "secret " * 60_000
@@ -34,7 +35,10 @@ OTHER = ThreadKey("t", None, "agent", "s", "other")
 
 
 async def erase(journal: Journal, seq: int, request_id: str = "erase", key: ThreadKey = KEY) -> Receipt:
-    return await journal.driver.write(partial(erase_entry, key, EraseEntry(request_id=request_id, seq=seq)))
+    try:
+        return await journal.driver.write(partial(erase_entry, key, EraseEntry(request_id=request_id, seq=seq)))
+    except Undo as undone:
+        return undone.receipt
 
 
 async def proven(journal: Journal) -> bool:

@@ -1,0 +1,65 @@
+"""Commands that begin with the state of a long history: all that takes long is done before their transaction.
+
+Rule: the state is read while others write, and media are copied one in a transaction. What was copied for nothing goes
+again; a command that is broken off leaves it to be used by its repetition, and an erasure meets it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from turnwright.journal.commands import MakeWhole
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import StoreUnavailable
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.transact.ahead import (
+    Ahead,
+    Beginning,
+    Outdated,
+    copy_blob,
+    drop_blob,
+    missing_media,
+    read_ahead,
+)
+from turnwright.journal.transact.commands import Undo
+
+READS_MAX = 5
+T = TypeVar("T")
+
+
+async def carry_out_ahead(
+    driver: Driver, key: ThreadKey, command: Beginning, carry_out: Callable[[Ahead | None], Awaitable[T]]
+) -> T:
+    """Have a command carried out with what was read ahead; read it again if content of it is erased meanwhile.
+
+    Raises:
+        Undo: the command is rejected.
+        StoreCorrupt: what it is to begin with cannot be read.
+        StoreUnavailable: content of it is erased again and again; try again.
+    """
+    for _ in range(READS_MAX):
+        ahead = await driver.read(partial(read_ahead, key, command))
+        copied: list[str] = []
+        try:
+            if isinstance(command, MakeWhole) and ahead is not None:
+                await _copy_media(driver, key, ahead, copied)
+            return await carry_out(ahead)
+        except Outdated:
+            await _drop(driver, key, copied)
+        except Undo:
+            await _drop(driver, key, copied)
+            raise
+    raise StoreUnavailable(f"what thread {key.canonical} is to begin with changes all the time; try again")
+
+
+async def _copy_media(driver: Driver, key: ThreadKey, ahead: Ahead, copied: list[str]) -> None:
+    for sha256 in await driver.read(partial(missing_media, key, ahead)):
+        copied.append(sha256)
+        await driver.write(partial(copy_blob, key, ahead, sha256))
+
+
+async def _drop(driver: Driver, key: ThreadKey, copied: list[str]) -> None:
+    for sha256 in copied:
+        await driver.write(partial(drop_blob, key, sha256))
