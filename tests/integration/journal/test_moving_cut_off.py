@@ -5,17 +5,20 @@ import hashlib
 import json
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from tests.integration.journal.moving import PLAIN, facts, lived_in, plain, proven, take, written
-from turnwright.journal.commands import CreateSession
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.commands import CreateSession, EraseEntry
+from turnwright.journal.errors import CommandRejected, InvalidInput
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
-from turnwright.journal.store_import import discard_abandoned
+from turnwright.journal.store_export import export_session
+from turnwright.journal.store_import import LEAD, discard_abandoned
+from turnwright.journal.transact.importing import discard_some
 
 
 @pytest.fixture
@@ -185,3 +188,48 @@ async def test_what_was_cut_off_and_is_never_gone_on_with_is_erased(
         assert await sql_there(f"SELECT count(*) FROM {table}") == [(0,)], table
     receipt = await target.journal.execute(SESSION, CreateSession(request_id="mine"))
     assert receipt.status == "accepted"
+
+
+async def test_content_that_is_erased_while_its_session_is_exported_ends_the_export(played: Played) -> None:
+    turn = await played.submit("a secret")
+    lines = export_session(played.journal, SESSION)
+    await anext(lines)
+    await played.execute(SESSION.log, EraseEntry(request_id="e", seq=1))
+    with pytest.raises(CommandRejected) as refused:
+        [line async for line in lines]
+    assert refused.value.code == "content_erased"
+    assert [line async for line in export_session(played.journal, SESSION)]
+    assert await played.journal.turn(KEY, turn) is not None
+
+
+async def test_one_process_imports_at_a_time(played: Played, target: Played, tmp_path: Path) -> None:
+    path = await plain(played, tmp_path / "s.jsonl")
+    lead = await target.journal.driver.try_lead(LEAD, lease_s=60)
+    assert lead is not None
+    with pytest.raises(CommandRejected) as refused:
+        await take(target, path)
+    assert refused.value.code == "import_busy"
+    await lead.release()
+    assert (await take(target, path)).duplicate is False
+
+
+async def test_an_import_that_somebody_discards_says_so_and_may_be_repeated(
+    played: Played, target: Played, target_url: str, sql_there: Sql, tmp_path: Path
+) -> None:
+    path, other, gone = await plain(played, tmp_path / "s.jsonl"), await Journal.open(target_url), list[int]()
+
+    async def discard(point: str) -> None:
+        if point == "committed" and not gone:
+            gone.extend(session for (session,) in await sql_there("SELECT session_id FROM imports"))
+            for session in gone:
+                while not await other.driver.write(partial(discard_some, session)):
+                    pass
+
+    target.journal.driver.hook = discard
+    with pytest.raises(CommandRejected) as refused:
+        await take(target, path)
+    target.journal.driver.hook = None
+    assert (refused.value.code, len(gone)) == ("import_lost", 1)
+    assert (await take(target, path)).duplicate is False
+    assert await proven(target.journal) == []
+    await other.close()
