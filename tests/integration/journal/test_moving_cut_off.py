@@ -18,7 +18,7 @@ from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
 from turnwright.journal.store_export import export_session
 from turnwright.journal.store_import import LEAD, discard_abandoned
-from turnwright.journal.transact.importing import discard_some
+from turnwright.journal.transact.importing import Piece, begin_import, write_piece
 
 
 @pytest.fixture
@@ -213,23 +213,16 @@ async def test_one_process_imports_at_a_time(played: Played, target: Played, tmp
     assert (await take(target, path)).duplicate is False
 
 
-async def test_an_import_that_somebody_discards_says_so_and_may_be_repeated(
-    played: Played, target: Played, target_url: str, sql_there: Sql, tmp_path: Path
+async def test_an_import_that_was_discarded_before_its_end_says_so_and_may_be_repeated(
+    played: Played, target: Played, sql_there: Sql, tmp_path: Path
 ) -> None:
-    path, other, gone = await plain(played, tmp_path / "s.jsonl"), await Journal.open(target_url), list[int]()
-
-    async def discard(point: str) -> None:
-        if point == "committed" and not gone:
-            gone.extend(session for (session,) in await sql_there("SELECT session_id FROM imports"))
-            for session in gone:
-                while not await other.driver.write(partial(discard_some, session)):
-                    pass
-
-    target.journal.driver.hook = discard
+    path, driver = await plain(played, tmp_path / "s.jsonl"), target.journal.driver
+    begun = await driver.write(partial(begin_import, PLAIN, "digest"))
+    await driver.write(partial(write_piece, PLAIN, begun, "digest", Piece()))
+    await sql_there("UPDATE imports SET begun_us = 1")
+    assert await discard_abandoned(driver, 9) > 0
     with pytest.raises(CommandRejected) as refused:
-        await take(target, path)
-    target.journal.driver.hook = None
-    assert (refused.value.code, len(gone)) == ("import_lost", 1)
+        await driver.write(partial(write_piece, PLAIN, begun, "digest", Piece()))
+    assert refused.value.code == "import_lost"
     assert (await take(target, path)).duplicate is False
     assert await proven(target.journal) == []
-    await other.close()
