@@ -145,6 +145,24 @@ async def test_open_turns_go_on_only_when_somebody_says_so(full: Played, target:
         await other.close()
 
 
+async def test_a_session_that_came_from_elsewhere_moves_on_with_every_hash(
+    full: Played, target: Played, tmp_path: Path
+) -> None:
+    before = await facts(full.journal, SESSION)
+    await take(target, await written(full, tmp_path / "there.jsonl"))
+    path = await written(target, tmp_path / "back.jsonl")
+    back = await Journal.open(f"sqlite:///{tmp_path}/back.db", migrate=True)
+    try:
+        assert (await take(Played(back), path)).paused is False, "it is paused already"
+        assert (await facts(back, SESSION))[: len(before)] == before
+        assert await proven(back) == []
+    finally:
+        await back.close()
+    with pytest.raises(CommandRejected, match="has not come as far") as refused:
+        await take(full, path)
+    assert refused.value.code == "session_exists"
+
+
 async def test_what_waits_in_the_inbox_comes_along(played: Played, target: Played, tmp_path: Path) -> None:
     await played.submit("one")
     for key in (KEY, SIDE):
