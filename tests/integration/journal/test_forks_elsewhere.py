@@ -1,6 +1,8 @@
 """A fork in another session needs its origin, until it was made whole."""
 
+import asyncio
 import hashlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
 from tests.integration.journal.forking import fork, fresh, head, said, texts
 from turnwright.journal.commands import CreateSession, DeleteSession, EraseEntry, ForkThread, MakeWhole
+from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Media, Text
@@ -136,6 +139,34 @@ async def test_a_file_that_is_erased_in_the_origin_is_in_no_session_of_its_forks
     assert await stored(IMAGE.decode()) == await stored(SHA) == set()
     for key in forks:
         assert not any(b.type == "media" for m in (await fresh(played.journal, key)).context for b in m.blocks)
+    assert await findings(played.journal) == []
+
+
+@pytest.mark.parametrize("first", ["making it whole", "erasing"])
+async def test_a_fork_that_is_made_whole_while_something_is_erased_keeps_nothing_of_it(
+    played: Played, forked: ThreadKey, driver: Driver, stored: Stored, first: str
+) -> None:
+    both = {
+        "making it whole": partial(played.journal.execute, forked, MakeWhole(request_id="w")),
+        "erasing": partial(played.journal.execute, KEY, EraseEntry(request_id="e", seq=await image_seq(played))),
+    }
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hook(point: str) -> None:
+        if point == "insert_request" and not inside.is_set():
+            inside.set()
+            await go_on.wait()
+
+    driver.hook = hook
+    begins = asyncio.ensure_future(both.pop(first)())
+    await inside.wait()
+    follows = asyncio.ensure_future(both.popitem()[1]())
+    await asyncio.sleep(0.2)  # it has the time to go wrong
+    assert not follows.done()
+    go_on.set()
+    assert [(await one).status for one in (begins, follows)] == ["accepted"] * 2
+    assert await stored(IMAGE.decode()) == await stored(SHA) == set()
+    assert texts(await fresh(played.journal, forked)) == ["draw"]
     assert await findings(played.journal) == []
 
 
