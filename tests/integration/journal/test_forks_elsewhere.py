@@ -115,7 +115,7 @@ async def image_seq(played: Played) -> int:
     return next(m.seq for m in (await fresh(played.journal, KEY)).context if any(b.type == "media" for b in m.blocks))
 
 
-@pytest.mark.parametrize("kept", ["whole", "whole again", "whole afterwards", "let go of before", "by reference"])
+@pytest.mark.parametrize("kept", ["whole", "whole again", "whole afterwards", "let go of before"])
 async def test_a_file_that_is_erased_in_the_origin_is_in_no_session_of_its_forks(
     played: Played, forked: ThreadKey, stored: Stored, kept: str
 ) -> None:
@@ -123,7 +123,7 @@ async def test_a_file_that_is_erased_in_the_origin_is_in_no_session_of_its_forks
     await said(played, "something else")
     forks = [forked, await fork(played, name="near"), await fork(played, name="late", session="elsewhere")]
     forks.append(await fork(played, None, "further", forks[1], "elsewhere"))
-    if kept not in ("by reference", "whole afterwards"):
+    if kept != "whole afterwards":
         for key in forks:
             await played.execute(key, MakeWhole(request_id="w"))
     if kept in ("let go of before", "whole again"):
