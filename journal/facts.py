@@ -30,7 +30,8 @@ class Facts:
     `state`: the agent's state, for commands that change a part of it. `base` and `base_hash`: the state at the entry
     that the command goes back to, and that entry's hash; None: the thread has no such entry. `elsewhere`: what other
     threads of the session used, where its budget counts; None: it has none, or nothing may start here. `reserved`: what
-    their running model calls took beside that, and may give back.
+    their running model calls took beside that, and may give back. `repeated`: what the command records stands in the
+    journal already, for the answer of its first commit was lost.
     """
 
     now_us: int
@@ -47,6 +48,7 @@ class Facts:
     base_hash: bytes = b""
     elsewhere: Used | None = None
     reserved: Used = NOTHING
+    repeated: bool = False
 
     @property
     def now(self) -> datetime:

@@ -2,6 +2,8 @@
 
 Rule: the attempt that has claimed the step's model call may, and only with the conversation as it is now. A summary
 with a fault takes the place of nothing; that it failed is recorded, so that it is not tried before each model call.
+An attempt does so once: said again, because the answer of its commit was lost, it would find the messages gone already
+and take that for a fault.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from turnwright.journal.entries import (
 from turnwright.journal.messages import Message
 
 REASON_CHARACTERS_MAX = 500
+COMPACTED = "compacted"
 
 
 def request_compaction(context: Context, command: CompactThread) -> Decision:
@@ -41,6 +44,8 @@ def request_compaction(context: Context, command: CompactThread) -> Decision:
 
 def compact_context(context: Context, command: CompactContext) -> Decision:
     """Record what gives way, and that a summary failed; or say what speaks against it."""
+    if context.facts.repeated:
+        return []
     if not has_claimed(context, command):
         return Rejection("no_claim", "this attempt does not have the step's model call (any more)")
     messages = () if context.facts.state is None else context.facts.state.context
@@ -50,7 +55,12 @@ def compact_context(context: Context, command: CompactContext) -> Decision:
     payloads: list[Payload] = [*command.offloads, *_summary(context, command, with_stubs(messages, command.offloads))]
     if not payloads:
         return Rejection("not_compactable", "nothing would give way")
-    return of_attempt(command, "compacted", payloads)
+    return of_attempt(command, COMPACTED, payloads)
+
+
+def compaction_entry_id(command: CompactContext) -> str:
+    """The id of the first entry that the command records."""
+    return entry_ids.caused(entry_ids.model(command.turn_id, command.step, command.ordinal, COMPACTED), 0)
 
 
 def has_claimed(context: Context, command: CompactContext | ListTools) -> bool:

@@ -36,6 +36,7 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide
+from turnwright.journal.decide.compaction import compaction_entry_id
 from turnwright.journal.decide.thread_rules import QUEUE_TURNS_MAX
 from turnwright.journal.entries import Draft, Entry, ModelLate, ToolLate
 from turnwright.journal.facts import Facts
@@ -223,7 +224,19 @@ def _facts(
         elsewhere=None if others is None else others.used,
         reserved=NOTHING if others is None else others.reserved,
     )
-    return (yield from _with_question(row, facts, command)) if isinstance(command, Respond | Reconcile) else facts
+    return (yield from _with_what_it_is_about(row, facts, command))
+
+
+def _with_what_it_is_about(row: ThreadRow, facts: Facts, command: ClientCommand | RunCommand) -> Script[Facts]:
+    match command:
+        case Respond() | Reconcile():
+            return (yield from _with_question(row, facts, command))
+        case CompactContext(turn_id=turn_id):
+            name = compaction_entry_id(command)
+            known = yield from first("find_entry", row.id, turn_id, name, name)
+            return replace(facts, repeated=known is not None)
+        case _:
+            return facts
 
 
 def _time_us(locked: Locked) -> int:

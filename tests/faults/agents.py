@@ -10,11 +10,13 @@ from typing import Any
 
 from tests.faults.harness.ledger import FOLDER_VARIABLE, START_GATE_VARIABLE, Ledger
 from turnwright.activities.agent import Agent
+from turnwright.activities.models import Say, script
 from turnwright.activities.permissions import Permissions
 from turnwright.activities.reconcile import Reconciled
 from turnwright.activities.subagents import Subagent
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import tool
+from turnwright.journal.agents import ContextPolicy
 
 LEDGER = Ledger(Path(os.environ.get(FOLDER_VARIABLE, ".")))
 
@@ -120,7 +122,16 @@ async def stall(ctx: ToolContext, until: str) -> str:
     return "stall done"
 
 
-TOOLS = (look, charge, post, transfer, linger, toil, grind, plod, stall)
+@tool(effect="read")
+async def recite(characters: int) -> str:
+    """Say so many characters."""
+    return "so it was " * (characters // 10)
+
+
+TOOLS = (look, charge, post, transfer, linger, toil, grind, plod, stall, recite)
+NOTES = script("notes of a compaction", Say(say="They talked. " * 6_000))
+"""A summary that is itself so long that it is kept in a blob."""
+BRIEF = ContextPolicy(window_tokens=60_000, summary_model=NOTES.model)
 
 
 def registry() -> list[Agent]:
@@ -129,4 +140,5 @@ def registry() -> list[Agent]:
     bot = Agent("bot", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"))
     helper = Subagent("bot", "Does what it is told.", name="helper")
     lead = Agent("lead", "scripted:test", permissions=Permissions(mode="bypass"), subagents=(helper,))
-    return [bot, Agent("asking", "scripted:test", tools=TOOLS), lead]
+    brief = Agent("brief", "scripted:test", tools=TOOLS, permissions=Permissions(mode="bypass"), context=BRIEF)
+    return [bot, Agent("asking", "scripted:test", tools=TOOLS), lead, brief]

@@ -47,7 +47,14 @@ class Ledger:
             case e.ModelRequested(ordinal=ordinal):
                 self._check((*BEFORE_MODELS, "steps") if ordinal == 1 else BEFORE_MODELS, session)
                 self._count(entry, steps=int(ordinal == 1))
-            case e.ModelResponded() | e.ModelFailed() | e.ModelInterrupted() | e.ModelLate():
+            case (
+                e.ModelResponded()
+                | e.ModelFailed()
+                | e.ModelInterrupted()
+                | e.ModelLate()
+                | e.ContextCompacted()
+                | e.ContextCompactionFailed()
+            ):
                 tokens = payload.usage.input_tokens + payload.usage.output_tokens
                 self._count(entry, tokens=tokens, cost_microusd=payload.usage.cost_microusd)
             case e.TurnQueued(budget=budget):

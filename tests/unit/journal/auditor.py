@@ -231,6 +231,12 @@ def _model_over(audit: Auditor, entry: Entry, payload: e.ModelFailed | e.ModelIn
     turn.model_running = 0
 
 
+def _gave_way(audit: Auditor, entry: Entry, _: e.Payload) -> None:
+    turn = audit.turn(entry)
+    assert turn.model_running, "something gave way without a model call that waits for it"
+    assert (turn.phase, entry.step, entry.epoch) == ("running", turn.step, audit.epoch)
+
+
 def _decided(audit: Auditor, entry: Entry, payload: e.ToolDecided) -> None:
     turn = audit.turn(entry)
     known = turn.calls.get(payload.call_id)
@@ -356,6 +362,9 @@ _RULES: dict[type, Rule] = {
     e.ModelResponded: _responded,
     e.ModelFailed: _model_over,
     e.ModelInterrupted: _model_over,
+    e.ContextOffloaded: _gave_way,
+    e.ContextCompacted: _gave_way,
+    e.ContextCompactionFailed: _gave_way,
     e.ToolDecided: _decided,
     e.ToolStarted: _tool_started,
     e.ToolFinished: _tool_finished,

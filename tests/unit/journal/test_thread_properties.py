@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy as Strategy
 
-from tests.unit.journal.administrators import AdministratorsOfAThread, ops
+from tests.unit.journal.administrators import ops
+from tests.unit.journal.long_conversations import LONG, LongConversations
 from tests.unit.journal.scene import SPECS, USAGE, call
 from tests.unit.journal.thread_machine import Step
 from tests.unit.journal.well_behaved import WellBehaved, child_end
@@ -57,7 +58,7 @@ kinds_of_asks: Strategy[Literal["form", "external", "approval"]] = st.sampled_fr
 seconds = st.sampled_from([-5.0, 0.1, 1.0, 30.0, 200.0])
 
 
-class ThreadHistories(AdministratorsOfAThread):
+class ThreadHistories(LongConversations):
     """Random histories of one thread: its people, a worker that gets on with it, and everybody who does not."""
 
     # -- a worker that gets on with it ----------------------------------------------------------------
@@ -70,6 +71,8 @@ class ThreadHistories(AdministratorsOfAThread):
             if active is not None and active.busy and data.draw(st.integers(0, 7)) == 0:
                 kind = data.draw(st.sampled_from(["steer", "pause", "cancel"]))
                 self.world.do(self._turn_command(kind, active.turn_id, data))
+            elif self._may_give_way and data.draw(st.booleans()):
+                self._give_way(self._model_attempts[-1], data)
             elif active is not None and active.busy and data.draw(st.integers(0, 3)):
                 self._report_one_that_runs(data)
             elif active is not None:
@@ -224,6 +227,8 @@ class ThreadHistories(AdministratorsOfAThread):
             called = next((c for m in self.machine.state.context for c in m.calls if c.id == attempt.call_id), None)
             about = {"arguments": {} if called is None else called.arguments}
             more["asks"] = Ask(kind, about if kind == "approval" else {"prompt": "?"}, deadline_s, again=again)
+        elif outcome == "success" and data.draw(st.integers(0, 2)) == 0:
+            more["output"] = LONG
         elif data.draw(st.integers(0, 4)) == 0:
             more["ops"] = tuple(data.draw(st.lists(ops, min_size=1, max_size=2)))
         return FinishTool(**self._of(attempt), call_id=attempt.call_id or "", outcome=outcome, **more)

@@ -33,6 +33,7 @@ from turnwright.journal.commands import (
 )
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.decide import decide, decide_session
+from turnwright.journal.decide.compaction import compaction_entry_id
 from turnwright.journal.entries import (
     Draft,
     Entry,
@@ -174,6 +175,7 @@ class ThreadMachine:
             asked=self.asked.get(question),
             state=self.state if isinstance(command, NEED_STATE) else None,
             base=self._base(command),
+            repeated=self._is_repeated(command),
             elsewhere=self.elsewhere if bounded else None,
             reserved=self.reserved if bounded else Used(),
         )
@@ -198,6 +200,10 @@ class ThreadMachine:
         """The state that the command goes back to, if there is such an entry."""
         wanted = command.to_seq if isinstance(command, RewindThread) else 0
         return self.states[wanted] if 0 < wanted < len(self.states) else None
+
+    def _is_repeated(self, command: ClientCommand | RunCommand) -> bool:
+        name = compaction_entry_id(command) if isinstance(command, CompactContext) else ""
+        return any(entry.entry_id == name for entry in self.entries)
 
     def _question(self, command: ClientCommand | RunCommand) -> str:
         """The question of its turn that the command settles."""

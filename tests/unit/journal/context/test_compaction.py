@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,15 @@ def offload(scene: Scene, stub: str = "[set aside]") -> ContextOffloaded:
     return ContextOffloaded(call_id=found[0], result_seq=found[1], stub=stub)
 
 
+def another_attempt(scene: Scene) -> int:
+    """The model call is handed on; its new ordinal."""
+    must(scene.interrupt_model())
+    must(scene.request())
+    model = scene.active.model
+    assert model is not None
+    return model.ordinal
+
+
 def test_a_summary_takes_the_place_of_the_first_turn_and_its_cost_counts() -> None:
     scene = second_turn()
     before = scene.active.used
@@ -89,7 +99,19 @@ def test_a_result_gives_way_once() -> None:
     must(compact(scene, given))
     (stub,) = [block for m in scene.machine.state.context for r in m.results for block in r.output]
     assert stub == Text(text="[set aside]")
-    assert "no such long result" in why_not(compact(scene, given))
+    assert "no such long result" in why_not(compact(scene, given, ordinal=another_attempt(scene)))
+
+
+@pytest.mark.parametrize("what", ["offload", "summary", "both", "failed"])
+def test_what_is_said_again_because_its_answer_was_lost_is_recorded_once(what: str) -> None:
+    scene = second_turn()
+    offloads = (offload(scene),) if what in ("offload", "both") else ()
+    summary = all_of_the_first(scene) if what in ("summary", "both") else None
+    said: dict[str, Any] = {"compacted": summary, "failed": "it broke" if what == "failed" else ""}
+    assert must(compact(scene, *offloads, **said)).decided
+    state = scene.machine.state
+    assert must(compact(scene, *offloads, **said)).entries == ()
+    assert scene.machine.state == state
 
 
 @pytest.mark.parametrize("who", [{"ordinal": 2}, {"epoch": 0}], ids=["another attempt", "an older run"])
@@ -115,7 +137,7 @@ def test_a_summary_with_a_fault_takes_the_place_of_nothing_and_why_is_recorded_o
     split = whole.model_copy(update={"to_seq": before.context[1].seq})
     newest = whole.model_copy(update={"to_seq": before.context[-1].seq})
     for number, (wrong, why) in enumerate(((split, "its result would stay"), (newest, "must stay")), start=1):
-        step = must(compact(scene, compacted=wrong))
+        step = must(compact(scene, compacted=wrong, ordinal=1 if number == 1 else another_attempt(scene)))
         (failed,) = [entry.payload for entry in step.decided]
         assert isinstance(failed, ContextCompactionFailed)
         assert why in failed.reason
@@ -124,7 +146,8 @@ def test_a_summary_with_a_fault_takes_the_place_of_nothing_and_why_is_recorded_o
         assert (state.context, state.summary) == (before.context, before.summary)
         assert (state.compaction.failures, state.compaction.reason) == (number, failed.reason)
         assert state.compaction.failed_tokens == request_tokens(state)
-    assert scene.machine.state.usage.total.requests == before.usage.total.requests + 2 * USAGE.requests
+    handed_on = USAGE.requests
+    assert scene.machine.state.usage.total.requests == before.usage.total.requests + 2 * USAGE.requests + handed_on
 
 
 def test_results_that_were_found_with_a_faulty_summary_give_way_all_the_same() -> None:
