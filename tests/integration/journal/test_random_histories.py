@@ -5,18 +5,23 @@ import random
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.journal.conftest import AGENT, SESSION, WORKER
-from turnwright.journal.actions import ReconcileOp, Work
+from tests.integration.journal.conftest import AGENT, SESSION, WORKER, Played
+from tests.integration.journal.moving import proven, take, written
+from turnwright.journal.actions import ModelOp, Park, ReconcileOp, ToolOp, Work
+from turnwright.journal.agents import ContextPolicy
 from turnwright.journal.commands import (
     CallSpec,
     CancelSession,
     CancelThread,
     CancelTurn,
     ClaimRun,
+    CompactContext,
+    CompactThread,
     CreateSession,
     EraseEntry,
     FailModel,
@@ -42,8 +47,10 @@ from turnwright.journal.commands import (
     Steer,
     Submit,
 )
-from turnwright.journal.control import ActiveTurn, ThreadControl
+from turnwright.journal.context.candidate import candidate
+from turnwright.journal.control import ActiveTurn, CallOperation, ModelOperation, ThreadControl
 from turnwright.journal.driver import Hold
+from turnwright.journal.entries import Entry
 from turnwright.journal.entries.operation import FailureClass, ToolOutcome
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import Text, ToolCall, Usage, user
@@ -54,12 +61,15 @@ from turnwright.journal.transact.sweeping import find_cancelled
 
 STEPS = 300
 SEEDS = range(4)
+MOVED = range(2)
 FORKS_MAX = 6
 KEYS = [ThreadKey("t", None, "agent", "s", name) for name in ("one", "two")]
 SPECS = {"read": CallSpec("read"), "once": CallSpec("once"), "asked": CallSpec("once", reconcilable=True)}
 FAILURES: list[FailureClass] = ["transient", "timeout", "auth", "invalid", "cut"]
 OUTCOMES: list[ToolOutcome] = ["success", "error", "interrupted", "drained", "lost"]
+OUTPUTS = ["out", "out " * 600]
 USAGE = Usage(requests=1, input_tokens=3)
+NARROW = ContextPolicy(window_tokens=1_000, compact_above=0.2, compact_to=0.1, result_characters_max=1_000)
 
 
 @dataclass
@@ -92,7 +102,7 @@ class Chance:
                 self.fork,
                 self.rewind,
             ],
-            [3, 4, 0.7, 0.5, 24, 0.7, 0.05, 0.3, 0.8],
+            [3, 4, 0.7, 0.5, 24, 0.7, 0.05, 0.8, 0.8],
         )[0]
         await act(key)
 
@@ -134,11 +144,8 @@ class Chance:
     async def command_thread(self, key: ThreadKey) -> None:
         control, request = await self.control(key), self.request()
         resume = ResumeThread(request_id=request, revision=control.pause.revision)
-        pause = PauseThread(request_id=request)
-        if control.pause.on:
-            await self.journal.execute(key, resume)
-        else:
-            await self.journal.execute(key, self.dice.choices([pause, CancelThread(request_id=request)], [3, 1])[0])
+        others = [PauseThread(request_id=request), CancelThread(request_id=request), CompactThread(request_id=request)]
+        await self.journal.execute(key, resume if control.pause.on else self.dice.choices(others, [3, 1, 2])[0])
 
     async def command_session(self, _: ThreadKey) -> None:
         session, request = await self.journal.session(SESSION), self.request()
@@ -150,10 +157,20 @@ class Chance:
         else:
             await self.journal.execute(SESSION, self.dice.choices([pause, cancel], [3, 1])[0])
 
+    async def lift(self, key: ThreadKey) -> None:
+        """Lift what pauses there are, or most of a history would be waiting."""
+        session = await self.journal.session(SESSION)
+        if session is not None and session.control.pause.on:
+            await self.command_session(key)
+        if (await self.control(key)).pause.on:
+            await self.command_thread(key)
+
     async def work(self, key: ThreadKey) -> None:
         """What a worker does next on the thread, more or less."""
         dispatch = await self.journal.dispatch(key)
         turn = dispatch.turn_id or await self.any_turn(key)
+        if isinstance(dispatch.action, Park) and self.dice.random() < 0.3:
+            await self.lift(key)
         if turn is None:
             return
         control = await self.control(key)
@@ -168,8 +185,44 @@ class Chance:
         )
         if active is None or self.dice.random() < 0.1:
             await self.journal.run(key, claim)
+        elif active.model is not None and active.model.claim is not None and self.dice.random() < 0.4:
+            await self.give_way(key, active.model, of)
         else:
-            await self.journal.run(key, self.operate(active, of, dispatch.action))
+            due = self.due(active, of, dispatch.action) if self.dice.random() < 0.5 else None
+            await self.journal.run(key, due or self.operate(active, of, dispatch.action))
+
+    async def give_way(self, key: ThreadKey, model: ModelOperation, of: dict[str, Any]) -> None:
+        """Who has the model call makes room, and says so again now and then, as if the answer had been lost."""
+        found = candidate(await self.journal.state(key), NARROW)
+        about: dict[str, Any] = of | {"step": model.step, "ordinal": model.ordinal, "usage": USAGE}
+        if found is None or self.dice.random() < 0.2:
+            command = CompactContext(**about, failed="no summary was to be had")
+        else:
+            summary = found.compacted("so far") if found.replaced else None
+            command = CompactContext(**about, offloads=found.offloads, compacted=summary)
+        for _ in range(self.dice.choice([1, 1, 2])):
+            await self.journal.run(key, command)
+
+    def due(self, active: ActiveTurn, of: dict[str, Any], action: object) -> RunCommand | None:
+        """What a worker that gets on with the turn would do: start what may start, or end what runs."""
+        claims: dict[str, Any] = {"nonce": f"n{self.numbers}", "presence": WORKER}
+        if isinstance(action, Work) and action.start:
+            match self.dice.choice(action.start):
+                case ModelOp(step=step):
+                    return RequestModel(**of, **claims, step=step)
+                case ToolOp(step=step, call_id=call_id):
+                    return StartTool(**of, **claims, step=step, call_id=call_id)
+                case _:
+                    return None
+        if active.model is not None and active.model.claim is not None:
+            return self.about_model(active, of)
+        running = [call for call in active.calls if call.claim is not None]
+        return self.finish(self.dice.choice(running), active, of) if running else None
+
+    def finish(self, call: CallOperation, active: ActiveTurn, of: dict[str, Any]) -> FinishTool:
+        output = (Text(text=self.dice.choice(OUTPUTS)),)
+        about = of | {"step": active.step, "call_id": call.call_id, "ordinal": call.ordinal}
+        return FinishTool(**about, outcome=self.dice.choice(OUTCOMES), output=output)
 
     def operate(self, active: ActiveTurn, of: dict[str, Any], action: object) -> RunCommand:
         presence = WORKER if self.mortal is None or self.dice.random() < 0.7 else self.mortal.name
@@ -177,12 +230,7 @@ class Chance:
         commands: list[RunCommand] = [Look(**of), self.about_model(active, of)]
         for call in active.calls if self.dice.random() < 0.9 else ():
             about = of | {"step": active.step, "call_id": call.call_id}
-            commands += [
-                StartTool(**about, **claims),
-                FinishTool(
-                    **about, ordinal=call.ordinal, outcome=self.dice.choice(OUTCOMES), output=(Text(text="out"),)
-                ),
-            ]
+            commands += [StartTool(**about, **claims), self.finish(call, active, of)]
         if isinstance(action, Work):
             commands += [
                 SettleCall(
@@ -253,13 +301,19 @@ class Chance:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("at_once", [1, 6])
-async def test_a_random_history_is_proven_and_rebuilt_as_it_was(journal: Journal, seed: int, at_once: int) -> None:
+async def test_a_random_history_is_proven_rebuilt_and_moved_as_it_was(
+    journal: Journal, seed: int, at_once: int, tmp_path: Path, target_url: str
+) -> None:
     chance = Chance(journal, random.Random(seed))
     await journal.execute(SESSION, CreateSession(request_id="create"))
     for _ in range(STEPS // at_once):
         await asyncio.gather(*(chance.step() for _ in range(at_once)))
     assert [finding async for proof in verify(journal) for finding in proof.findings] == []
-    assert chance.forks or at_once > 1
+    logs = [await entries(journal, key) for key in chance.keys]
+    for log in logs:
+        assert len({entry.entry_id for entry in log}) == len(log), "something was recorded twice"
+    kinds = {entry.type for log in logs for entry in log}
+    assert at_once > 1 or (chance.forks and "context.compacted" in kinds)
     states = [await journal.state(key) for key in chance.keys]
     rows = [await journal.thread(key) for key in chance.keys]
     assert {done.kept async for done in rebuild(journal)} <= {
@@ -281,3 +335,26 @@ async def test_a_random_history_is_proven_and_rebuilt_as_it_was(journal: Journal
         await journal.dispatch(key)
     page = await journal.driver.read(partial(find_cancelled, 0, 10, 10))
     assert all(suspect.turn_id for suspect in page.suspects)
+    if seed in MOVED and at_once == 1:
+        await assert_moves(journal, chance.keys, tmp_path / "s.jsonl", target_url)
+
+
+async def assert_moves(journal: Journal, keys: list[ThreadKey], path: Path, target_url: str) -> None:
+    """On the other store each thread is the same, and what its agent knows."""
+    target = await Journal.open(target_url, migrate=True)
+    try:
+        await take(Played(target), await written(Played(journal), path))
+        assert await proven(target) == []
+        for key in keys:
+            here, there = await journal.thread(key), await target.thread(key)
+            assert (here and (here.control, here.hash)) == (there and (there.control, there.hash))
+            assert await target.state(key) == await journal.state(key)
+    finally:
+        await target.close()
+
+
+async def entries(journal: Journal, key: ThreadKey) -> list[Entry]:
+    found: list[Entry] = []
+    while page := await journal.entries(key, len(found)):
+        found += page
+    return found
