@@ -9,7 +9,14 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
 from tests.integration.journal.forking import fork, fresh, head, said, texts
-from turnwright.journal.commands import CreateSession, DeleteSession, EraseEntry, ForkThread, MakeWhole
+from turnwright.journal.commands import (
+    CloseSession,
+    CreateSession,
+    DeleteSession,
+    EraseEntry,
+    ForkThread,
+    MakeWhole,
+)
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -57,11 +64,19 @@ async def test_a_fork_in_another_session_is_told_and_shown_what_its_origin_was(
     assert await findings(played.journal) == []
 
 
-async def test_a_session_that_is_not_there_or_closed_gets_no_fork(played: Played) -> None:
+async def test_a_session_that_is_not_there_or_closed_gets_no_fork(played: Played, sql: Sql) -> None:
     await said(played, "one")
     receipt = await played.journal.execute(KEY, ForkThread(request_id="f", session="none"))
     assert receipt.code == "unknown_session"
     assert (await played.journal.execute(KEY, MakeWhole(request_id="w"))).code == "not_a_fork"
+    await played.execute(ELSEWHERE, CreateSession(request_id="elsewhere"))
+    threads = await sql("SELECT count(*) FROM threads")
+    for closed, session in ((ELSEWHERE, "elsewhere"), (SESSION, None)):
+        await played.execute(closed, CloseSession(request_id="close"))
+        refused = await played.journal.execute(KEY, ForkThread(request_id=f"g{session}", session=session))
+        assert (refused.status, refused.code) == ("rejected", "session_closed")
+    assert await sql("SELECT count(*) FROM threads") == threads, "nothing is left of a fork that was refused"
+    assert await findings(played.journal) == []
 
 
 async def test_a_session_that_forks_elsewhere_need_is_deleted_once_they_are_whole(

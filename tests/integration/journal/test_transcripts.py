@@ -13,7 +13,17 @@ import pytest
 from tests.integration.journal.conftest import KEY, SESSION, Played
 from tests.integration.journal.forking import fork, rewind, said, texts
 from turnwright.journal import store_disk
-from turnwright.journal.commands import CallSpec, ClearContext, DeleteSession, EraseEntry, FinishTool, StartTool
+from turnwright.journal.agents import ContextPolicy
+from turnwright.journal.commands import (
+    CallSpec,
+    ClearContext,
+    CompactContext,
+    DeleteSession,
+    EraseEntry,
+    FinishTool,
+    StartTool,
+)
+from turnwright.journal.context.candidate import candidate
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, ToolCall
 from turnwright.journal.store import Journal
@@ -25,6 +35,7 @@ from turnwright.journal.transcripts.names import LOG, VIEW, place
 Files: TypeAlias = tuple[bytes, bytes]
 CUTS = 12
 SIDE = ThreadKey("t", None, "agent", "s", "side")
+NARROW = ContextPolicy(window_tokens=1_000, compact_above=0.2, compact_to=0.1, result_characters_max=1_000)
 
 
 class Kept:
@@ -125,18 +136,40 @@ async def test_a_file_that_holds_something_else_is_written_anew(played: Played, 
     assert await kept.afresh() == whole
 
 
-async def test_a_step_is_seen_once_its_calls_have_results(played: Played, kept: Kept) -> None:
+async def calling(played: Played) -> dict[str, Any]:
+    """A turn whose model called a tool, and how that call is named."""
     turn = await played.submit("one")
     epoch = await played.claim(turn)
     await played.ask(turn, epoch)
     call = ToolCall(id="c", name="look", arguments={})
     outcome = await played.answer(turn, epoch, call, tools={"look": CallSpec(effect="read")})
+    [called] = [entry.payload.call_id for entry in outcome.entries if entry.type == "tool.decided"]  # type: ignore[attr-defined]
+    return {"turn_id": turn, "epoch": epoch, "step": 1, "call_id": called}
+
+
+async def finish(played: Played, of: dict[str, Any], text: str) -> None:
+    """Run the call."""
+    await played.run(KEY, StartTool(**of, nonce="n", presence="worker"))
+    await played.run(KEY, FinishTool(**of, ordinal=1, outcome="success", output=(Text(text=text),)))
+
+
+async def give_way(played: Played, turn: str, epoch: int, step: int, summary: str) -> None:
+    """Make room before the step's model call."""
+    await played.ask(turn, epoch, step=step)
+    found = candidate(await played.journal.state(KEY), NARROW)
+    assert found is not None
+    compacted = found.compacted(summary) if found.replaced else None
+    command = CompactContext(
+        turn_id=turn, epoch=epoch, step=step, ordinal=1, offloads=found.offloads, compacted=compacted
+    )
+    await played.run(KEY, command)
+
+
+async def test_a_step_is_seen_once_its_calls_have_results(played: Played, kept: Kept) -> None:
+    of = await calling(played)
     await kept.go_on()
     assert kept.seen() == [("main", "user", "one")]
-    [started] = [entry.payload.call_id for entry in outcome.entries if entry.type == "tool.decided"]  # type: ignore[attr-defined]
-    of: dict[str, Any] = {"turn_id": turn, "epoch": epoch, "step": 1, "call_id": started}
-    await played.run(KEY, StartTool(**of, nonce="n", presence="worker"))
-    await played.run(KEY, FinishTool(**of, ordinal=1, outcome="success", output=(Text(text="found"),)))
+    await finish(played, of, "found")
     before = kept.view.read_bytes()
     await kept.go_on()
     assert kept.view.read_bytes().startswith(before), "nothing was written that had to be taken back"
@@ -156,6 +189,41 @@ async def test_what_the_model_sees_no_longer_is_no_longer_there_and_stays_in_the
     await kept.go_on()
     assert kept.seen() == [("side", "user", "two"), ("side", "assistant", "two is done")]
     assert kept.log.read_bytes().startswith(log)
+    whole = kept.files()
+    assert await kept.afresh() == whole
+
+
+async def test_what_gave_way_to_a_summary_is_seen_no_longer_and_stays_in_the_log(played: Played, kept: Kept) -> None:
+    await answered(played, "one")
+    await answered(played, "two", SIDE)
+    await kept.go_on()
+    log = kept.log.read_bytes()
+    turn = await played.submit("three")
+    epoch = await played.claim(turn)
+    await give_way(played, turn, epoch, 1, "They began.")
+    await played.answer(turn, epoch, Text(text="three is done"))
+    await kept.go_on()
+    assert [(role, text) for thread, role, text in kept.seen() if thread == "main"] == [
+        ("user", "Summary of the conversation so far:\nThey began."), ("user", "three"), ("assistant", "three is done"),
+    ]  # fmt: skip
+    assert [text for thread, _, text in kept.seen() if thread == "side"] == ["two", "two is done"]
+    assert kept.log.read_bytes().startswith(log)
+    assert kept.logged() == await everything(played.journal)
+    whole = kept.files()
+    assert await kept.afresh() == whole
+
+
+async def test_a_result_that_gave_way_is_seen_as_its_stub_and_stays_in_the_log(played: Played, kept: Kept) -> None:
+    of = await calling(played)
+    await finish(played, of, "found " * 2_000)
+    await kept.go_on()
+    assert kept.view.read_bytes().count(b"found ") == 2_000
+    await give_way(played, of["turn_id"], of["epoch"], 2, "It was looked up.")
+    await kept.go_on()
+    assert b"characters were set aside" in kept.view.read_bytes()
+    assert kept.view.read_bytes().count(b"found ") < 200
+    assert kept.log.read_bytes().count(b"found ") > 2_000, "the whole result, and its stub"
+    assert kept.logged() == await everything(played.journal)
     whole = kept.files()
     assert await kept.afresh() == whole
 
