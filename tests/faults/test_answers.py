@@ -1,11 +1,13 @@
 """SIGKILL while people decide: whatever dies and when, each call is asked about once and approved calls run once."""
 
+from functools import partial
+
 import pytest
 
 from tests.faults.harness.relay import Relay
 from tests.faults.harness.scripts import Step, call, say
 from tests.faults.harness.sweep import at_least, sweep
-from tests.faults.harness.transcript import Transcript, transcript_of
+from tests.faults.harness.transcript import Transcript
 from tests.faults.harness.worker import Worker
 from tests.faults.harness.world import World
 from turnwright.client import Turn
@@ -54,19 +56,15 @@ async def undisturbed(world: World) -> tuple[Relay, Transcript]:
     relay = await Relay.start(world)
     turn = await world.submit(*ERRAND, thread="undisturbed", agent="asking")
     await carried_out(world, turn, relay.worker)
-    return relay, await said(world, turn)
+    return relay, await world.transcript("undisturbed", "asking")
 
 
 async def survives(world: World, relay: Relay, place: str, expected: Transcript) -> bool:
     """Let a worker die there and another take over; False when the turn ended before anything happened."""
-    relay.worker.arm(f"kill@{place}")
-    turn = await world.submit(*ERRAND, thread=place, agent="asking")
-    await carried_out(world, turn, relay.worker)
-    struck = not relay.worker.is_running
-    if struck:
-        await relay.take_over()
-        await carried_out(world, turn, None)
-    assert await said(world, turn) == expected
+    turn, struck = await relay.strike(
+        place, lambda: world.submit(*ERRAND, thread=place, agent="asking"), partial(carried_out, world)
+    )
+    assert await world.transcript(place, "asking") == expected
     await assert_asked_and_done_once(world, turn)
     return struck
 
@@ -90,10 +88,6 @@ async def decide(turn: Turn, question: str) -> str:
     """Approve; the same answer given twice is one answer."""
     receipt = await turn.respond(question, "approve", request_id=f"yes {question}", check=False)
     return receipt.status
-
-
-async def said(world: World, turn: Turn) -> Transcript:
-    return transcript_of(await world.thread(turn.key.thread, "asking").state())
 
 
 async def assert_asked_and_done_once(world: World, turn: Turn) -> None:

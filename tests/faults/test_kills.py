@@ -5,7 +5,7 @@ The worker dies at the n-th passing of a point, and another one takes over. Whic
 
 import pytest
 
-from tests.faults.harness.errands import LONG, give, said_undisturbed
+from tests.faults.harness.errands import LONG, Errands, give, said_undisturbed
 from tests.faults.harness.relay import Relay
 from tests.faults.harness.sweep import at_least, sweep
 from tests.faults.harness.transcript import Transcript
@@ -61,10 +61,6 @@ async def test_turns_whose_workers_all_die_after_a_few_commits_come_to_the_undis
 
 async def survives(world: World, relay: Relay, place: str, expected: Transcript) -> bool:
     """Let a worker die there and another take over; False when the turns ended before anything happened."""
-    relay.worker.arm(f"kill@{place}")
-    errands = await give(world, LONG, place)
-    struck = not await errands.until_done(relay.worker)
-    if struck:
-        assert await errands.until_done(await relay.take_over())
+    errands, struck = await relay.strike(place, lambda: give(world, LONG, place), Errands.until_done)
     await errands.assert_well(expected)
     return struck

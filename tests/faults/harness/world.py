@@ -19,6 +19,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 from urllib.parse import urlsplit
@@ -38,6 +39,7 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.shown import ShownStatus
 from turnwright.journal.store import Journal
+from turnwright.journal.transact.enlisting import find_inbox
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.worker.child import Child
 from turnwright.worker.temporal_server import TemporalServer
@@ -243,9 +245,17 @@ class World:
         """The types of a turn's entries."""
         return [entry.type for entry in await self.entries(turn.key) if entry.turn_id == turn.id]
 
-    async def transcript(self, thread: str = "main") -> Transcript:
+    async def transcript(self, thread: str = "main", agent: str = "bot") -> Transcript:
         """The conversation as every model sees it, without what two equal runs differ in."""
-        return transcript_of(await self.thread(thread).state())
+        return transcript_of(await self.thread(thread, agent).state())
+
+    async def until_taken_in(self) -> None:
+        """Wait until threads have heard all that others, and applications, had to tell them."""
+
+        async def reached() -> bool:
+            return not (await self.journal.driver.read(partial(find_inbox, 0, 1))).places
+
+        await self.until(reached)
 
     # -- Temporal ------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from tests.integration.runtime.agents import TOOLS, UNASKED
 from tests.integration.runtime.cluster import Cluster, Turn
@@ -11,6 +12,7 @@ from tests.integration.runtime.scripts import Step, calls
 from tests.integration.runtime.workers import LocalWorker
 from turnwright.activities import Agent, Limits, Subagent
 from turnwright.journal.entries import ChildSpawned
+from turnwright.journal.transact.enlisting import find_inbox
 from turnwright.worker.inbox import Inbox
 
 HELPER = Subagent("helper", "Does one thing.")
@@ -70,3 +72,12 @@ async def until_there(child: Turn) -> None:
         return await child.cluster.journal.turn(child.key, child.turn_id) is not None
 
     await child.cluster.until(there)
+
+
+async def until_taken_in(cluster: Cluster) -> None:
+    """Wait until everybody has heard what others had to tell."""
+
+    async def reached() -> bool:
+        return not (await cluster.journal.driver.read(partial(find_inbox, 0, 1))).places
+
+    await cluster.until(reached)

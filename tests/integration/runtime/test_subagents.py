@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.runtime.asking import results
 from tests.integration.runtime.cluster import Cluster
-from tests.integration.runtime.families import children, family, give, told, until_there
+from tests.integration.runtime.families import children, family, give, told, until_taken_in, until_there
 from tests.integration.runtime.scripts import call, say
 
 
@@ -51,6 +51,7 @@ async def test_a_cancel_of_the_parent_stops_its_children_and_what_they_still_bri
         for child in await children(turn, 3):
             status = await child.until("cancelled")
             assert status.message == f"its parent, turn {turn.turn_id}, was cancelled"
+        await until_taken_in(cluster)
         assert "child.finished" not in await turn.types()
         assert [outcome for _, outcome, _ in await results(turn)].count("interrupted") == 3
         after = await cluster.submit(say("next"), agent="head")
@@ -69,6 +70,7 @@ async def test_a_detached_child_outlives_its_parent(small_cluster: Cluster, tmp_
         await small_cluster.until_trace(log, "started")
         gate.touch()
         await child.until("completed")
+        await until_taken_in(small_cluster)
         assert "child.finished" not in await turn.types()
 
 
