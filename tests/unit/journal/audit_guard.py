@@ -22,7 +22,8 @@ class Guard:
     """The permissions as they are now, and what is known of calls.
 
     `arguments` are those the model wrote or somebody asked about or edited, `asked` the calls somebody was asked
-    about, and `allowed` the digests of what was allowed then; `before` the permissions after each entry.
+    about, and `allowed` the digests of what was allowed then; `before` the permissions after each entry. `pinned` is
+    which entry pinned the agent, and what it may of its own.
     """
 
     permissions: PermissionState = field(default_factory=PermissionState)
@@ -31,12 +32,14 @@ class Guard:
     asked: set[str] = field(default_factory=set)
     allowed: dict[str, str] = field(default_factory=dict)
     before: dict[int, tuple[PermissionState, bool]] = field(default_factory=dict)
+    pinned: tuple[int, PermissionState] = (0, PermissionState())
 
     def read(self, entry: Entry) -> None:
         """Follow what may be done."""
         match entry.payload:
             case e.ThreadOpened(agent=agent):
                 self.permissions = agent.permissions
+                self.pinned = (entry.seq, agent.permissions)
             case e.PermissionsChanged(permissions=permissions):
                 self.permissions = permissions
             case e.PlanChanged(plan=plan):
@@ -45,6 +48,8 @@ class Guard:
                 self.planning = bool(changes["plan"].get("active", False))
             case e.ThreadRewound(to_seq=to_seq):
                 self.permissions, self.planning = self.before[to_seq]
+                if to_seq < self.pinned[0]:  # the agent stays, though there was none then
+                    self.permissions = self.pinned[1]
             case e.ModelResponded(blocks=blocks):
                 self.arguments |= {block.id: block.arguments for block in blocks if isinstance(block, ToolCall)}
             case e.InteractionRequested(kind="approval", call_id=call_id, asked=asked):
