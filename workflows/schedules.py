@@ -10,14 +10,17 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from uuid import uuid4
 
+from temporalio.api.enums.v1 import ScheduleOverlapPolicy as Overlaps
+from temporalio.api.schedule.v1 import SchedulePatch
+from temporalio.api.workflowservice.v1 import PatchScheduleRequest
 from temporalio.client import (
     Client,
     Schedule,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
-    ScheduleBackfill,
     ScheduleDescription,
     ScheduleHandle,
     ScheduleIntervalSpec,
@@ -77,7 +80,7 @@ class Scheduler:
             found = await handle.describe(rpc_timeout=RPC_TIMEOUT)
         if found.schedule.state.note == UNFINISHED and not wanted.paused:
             # Only now: described as it is wanted, it misses nothing more.
-            await _make_up(handle, wanted.missed_since_us, now_us + round((time.monotonic() - began_s) * SECOND_US))
+            await self._make_up(handle.id, wanted, now_us + round((time.monotonic() - began_s) * SECOND_US))
         return tuple(round(at.timestamp()) * SECOND_US for at in found.info.next_action_times)
 
     async def delete(self, session: SessionKey, generation: int) -> None:
@@ -121,6 +124,26 @@ class Scheduler:
             await handle.unpause(note=_note(wanted), rpc_timeout=RPC_TIMEOUT)
         return True
 
+    async def _make_up(self, named: str, wanted: Wanted, until_us: int) -> None:
+        """Have the times come that it missed; one that came after all is taken once.
+
+        One request says so and that nothing is left to do: of two, Temporal may forget the first for the second.
+        """
+        patch = SchedulePatch(unpause=NOTE)  # which it is: only the note is another one
+        if wanted.missed_since_us is not None and wanted.missed_since_us < until_us:
+            missed = patch.backfill_request.add(overlap_policy=Overlaps.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL)
+            missed.start_time.FromMicroseconds(wanted.missed_since_us)
+            missed.end_time.FromMicroseconds(until_us)
+        client = self.waker.client
+        request = PatchScheduleRequest(
+            namespace=client.namespace,
+            schedule_id=named,
+            patch=patch,
+            identity=client.identity,
+            request_id=uuid4().hex,
+        )
+        await client.workflow_service.patch_schedule(request, retry=True, timeout=RPC_TIMEOUT)
+
     def _schedule(self, wanted: Wanted, *, again_us: int = 0) -> Schedule:
         session, definition = wanted.session, wanted.definition
         summary = f"schedule {definition.name} of session {session.session}"[:SUMMARY_CHARACTERS_MAX]
@@ -159,14 +182,6 @@ async def end_schedules(client: Client, journal_id: str, most: int | None = None
     return ended
 
 
-async def _make_up(handle: ScheduleHandle, since_us: int | None, until_us: int) -> None:
-    """Have the times come that it missed; one that came after all is taken once."""
-    if since_us is not None and since_us < until_us:
-        missed = ScheduleBackfill(_utc(since_us), _utc(until_us), overlap=ScheduleOverlapPolicy.ALLOW_ALL)
-        await handle.backfill(missed, rpc_timeout=RPC_TIMEOUT)
-    await handle.unpause(note=NOTE, rpc_timeout=RPC_TIMEOUT)  # which it is: only the note is another one
-
-
 def _note(wanted: Wanted) -> str:
     return NOTE if wanted.paused or wanted.missed_since_us is None else UNFINISHED
 
@@ -183,7 +198,3 @@ def _spec(times: Times) -> ScheduleSpec:
         jitter=timedelta(seconds=times.jitter_s),
         time_zone_name=times.timezone,
     )
-
-
-def _utc(at_us: int) -> datetime:
-    return datetime.fromtimestamp(at_us / SECOND_US, UTC)

@@ -3,12 +3,18 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from temporalio.client import (
+    Client,
+    DescribeScheduleInput,
+    Interceptor,
+    OutboundInterceptor,
     Schedule,
     ScheduleActionStartWorkflow,
+    ScheduleDescription,
     ScheduleHandle,
     ScheduleIntervalSpec,
     ScheduleOverlapPolicy,
@@ -25,6 +31,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.messages import user
 from turnwright.journal.schedules import Definition, Times, checked_schedule
+from turnwright.worker.schedules import Schedules
 from turnwright.workflows.ids import schedule_id
 from turnwright.workflows.schedule_forms import form_of
 from turnwright.workflows.schedules import Scheduler, Wanted, end_schedules
@@ -202,3 +209,66 @@ async def test_a_tick_of_a_schedule_that_is_no_more_takes_temporal_s_own_one_awa
 
     await cluster.until(gone)
     assert len(await cluster.entries(SESSION.log)) == 3
+
+
+class CutOff(Interceptor):
+    """A worker that dies when it has changed a schedule, before it can ask for missed times."""
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the SDK's name
+        return Dying(next)
+
+
+class Dying(OutboundInterceptor):
+    seen = False
+
+    async def describe_schedule(self, input: DescribeScheduleInput) -> ScheduleDescription:  # noqa: A002 - the SDK's name
+        if self.seen:
+            raise ConnectionError("it is gone")
+        self.seen = True
+        return await super().describe_schedule(input)
+
+
+async def test_what_a_schedule_missed_is_asked_for_once_also_if_a_worker_died_before_it_could(
+    small_cluster: Cluster,
+) -> None:
+    there = small_cluster.client
+    handle = there.get_schedule_handle(schedule_id(small_cluster.journal_id, SESSION, 1))
+
+    async def came(times: int) -> bool:
+        return (await handle.describe()).info.num_actions == times
+
+    def pause(schedule: Schedule) -> None:
+        schedule.state.paused = True
+
+    for n, change in enumerate((None, EDITS["other times"], pause), start=1):
+        now_us = NOW_US + n * 86_400 * SECOND_US
+        given = replace(wanted(1, every_s=3_600), missed_since_us=now_us - 3 * 3_600 * SECOND_US)
+        if change is not None:
+            await edit(handle, change)
+        doomed = Client(there.service_client, namespace=there.namespace, interceptors=[CutOff()])
+        with pytest.raises(ConnectionError):
+            await Scheduler(replace(small_cluster.waker, client=doomed)).apply(given, now_us)
+        for _ in range(2):
+            await Scheduler(small_cluster.waker).apply(given, now_us)
+        await small_cluster.until(partial(came, 3 * n))
+
+
+async def test_workers_that_moved_to_another_task_queue_tell_temporal_at_once(small_cluster: Cluster) -> None:
+    cluster = small_cluster
+    await cluster.session()
+    given = wanted(2, every_s=3_600)
+    await cluster.journal.execute(SESSION, CreateSchedule(request_id="create", definition=given.definition))
+    handle = cluster.client.get_schedule_handle(schedule_id(cluster.journal_id, SESSION, 2))
+
+    async def told(queue: str) -> bool:
+        if not await is_there(handle):
+            return False
+        action = (await handle.describe()).schedule.action
+        assert isinstance(action, ScheduleActionStartWorkflow)
+        return action.task_queue == queue
+
+    for queue in (cluster.waker.task_queue, "moved"):
+        loop = Schedules(cluster.journal.driver, Scheduler(replace(cluster.waker, task_queue=queue)))
+        await loop.start()
+        await cluster.until(partial(told, queue))
+        await loop.stop()
