@@ -155,7 +155,8 @@ class Session(Hooked, Exporting, Scheduled):
         That it was there stays, and the chain still verifies.
 
         Raises:
-            CommandRejected: `unknown_thread` (there is no such session), `unknown_entry`, `not_erasable`.
+            CommandRejected: `unknown_thread` (there is no such session), `unknown_session` (it was deleted),
+                `unknown_entry`, `not_erasable`.
         """
         request_id, principal, reason = self._access.said(how)
         command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)

@@ -149,7 +149,7 @@ class ThreadAdmin(ThreadHandle):
         """Erase the content of an entry for good; that it was there stays, and the chain still verifies.
 
         Raises:
-            CommandRejected: `unknown_thread`, `unknown_entry`, `not_erasable`.
+            CommandRejected: `unknown_thread`, `unknown_session` (it was deleted), `unknown_entry`, `not_erasable`.
         """
         request_id, principal, reason = self._access.said(how)
         command = EraseEntry(request_id=request_id, principal=principal, reason=reason, seq=seq)

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Mapping
 
 from turnwright.client import Turn
+from turnwright.journal import entry_ids
 from turnwright.journal.agents import AgentDefinition, ToolSpec
 from turnwright.journal.commands import (
     Ask,
@@ -151,7 +152,18 @@ class Hands:
 
     async def open_child(self, turn: Turn, step: int = 1) -> str:
         """A call of the turn opens a turn of the same agent, which is queued; its id."""
-        call_id = await self.call_tool(turn, step)
+        return await self._spawn(turn, await self.call_tool(turn, step), step)
+
+    async def open_children(self, turn: Turn, count: int) -> list[str]:
+        """So many calls of the turn's first answer open one each; their ids."""
+        await self.ask_model(turn)
+        await self.answer(turn, *(ToolCall(id=f"c{n}", name=TOOL.name) for n in range(count)))
+        calls = [entry_ids.call(turn.id, 1, n) for n in range(count)]
+        for call_id in calls:
+            await self.start_tool(turn, call_id)
+        return [await self._spawn(turn, call_id, 1) for call_id in calls]
+
+    async def _spawn(self, turn: Turn, call_id: str, step: int) -> str:
         place = child_place(turn.key, turn.id, call_id, turn.key.agent)
         command = FinishTool(
             turn_id=turn.id,

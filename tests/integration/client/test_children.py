@@ -74,14 +74,16 @@ async def test_a_grandchild_is_answered_at_the_turn_above_all(client: Client, se
 async def test_of_a_large_family_the_nearest_are_shown_and_how_many_are_not(
     client: Client, session: Session, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn, child = await with_child(client, session, hands)
-    await hands.open_child(child)
-    monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 1)
+    turn = await session.submit("one", agent=AGENT)
+    children = await hands.open_children(turn, 4)
+    await hands.open_child(await client.turn(children[0]))
+    monkeypatch.setattr(overview, "CHILDREN_SEEN_MAX", 3)
+    monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 3)
     view = await turn.wait(30, until=["waiting"])
-    [seen] = view.children
-    assert (seen.turn_id, seen.children, seen.children_unseen, view.children_unseen) == (child.id, (), 1, 0)
+    assert ([child.turn_id for child in view.children], view.children_unseen) == (children[:3], 1)
+    assert [(child.children, child.children_unseen) for child in view.children] == [((), 1), ((), 0), ((), 0)]
     alone = await turn.status(children=False)
-    assert (alone.status, alone.children, alone.children_unseen) == ("waiting", (), 1)
+    assert (alone.status, alone.children, alone.children_unseen) == ("waiting", (), 4)
 
 
 async def test_the_answer_of_a_child_is_taken_in_by_the_next_command_to_its_parent(
