@@ -73,6 +73,9 @@ class Settings(BaseSettings):
     temporal_environment: bool = Field(
         default=True, description="whether Temporal's own configuration (TEMPORAL_…, profiles) is read at all"
     )
+    temporal_keys: Path | None = Field(
+        None, description="a file of keys that seal what passes through Temporal; the same for all processes"
+    )
     temporal_ui: str | None = Field(
         None, description="where Temporal's own page shows the namespace, for the gateway's links to it"
     )

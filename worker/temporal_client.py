@@ -1,7 +1,7 @@
 """One client of Temporal per process, from Temporal's own configuration under our settings.
 
 Temporal's variables and profile files (`TEMPORAL_ADDRESS`, TLS, client certificates, API key) mean here what they
-mean for its command line. Payloads are plain dataclasses of ids and numbers, so its default converter is enough.
+mean for its command line. Payloads are plain dataclasses of ids and numbers; with `temporal_keys` they are sealed.
 A lazy client connects with its first call: whoever only sends wake-ups starts while Temporal is down.
 """
 
@@ -12,6 +12,7 @@ from temporalio.runtime import Runtime
 from turnwright.client.unreached import brief
 from turnwright.worker.settings import Settings, SettingsError
 from turnwright.workflows.engine import TemporalUnreachable
+from turnwright.workflows.sealing import converter, read_keys
 
 DEFAULT_ADDRESS = "localhost:7233"
 
@@ -35,10 +36,17 @@ def _read_temporals_own(settings: Settings) -> ClientConnectConfig:
 
 
 async def connect(settings: Settings, *, lazy: bool = False, runtime: Runtime | None = None) -> Client:
-    """Connect now, or with the first call."""
+    """Connect now, or with the first call.
+
+    Raises:
+        InvalidInput: `temporal_keys` holds no keys.
+        SettingsError: Temporal's own configuration cannot be used.
+        TemporalUnreachable: it does not answer.
+    """
     connection = read_connection(settings)
+    shape = converter(None if settings.temporal_keys is None else read_keys(settings.temporal_keys))
     try:
-        return await Client.connect(**connection, lazy=lazy, runtime=runtime)
+        return await Client.connect(**connection, data_converter=shape, lazy=lazy, runtime=runtime)
     except RuntimeError as error:
         raise TemporalUnreachable(
             f"Temporal at {connection['target_host']} does not answer: start it, or set "
