@@ -1,8 +1,8 @@
 """Who may import whom, as a table over roles; a role that is absent from a row is refused.
 
 `journal.pure` is what workflow code may load: it must stay free of I/O, so it never reaches the stores.
-`workflows.shared` is what others need of them: ids, payload types, search attributes, how one is woken, and which
-Temporal it is.
+`workflows.shared` is what others need of them: ids, payload types and how they are sealed, search attributes, how one
+is woken, and which Temporal it is.
 """
 
 import ast
@@ -26,6 +26,7 @@ ROLES = (
     ("turnwright.workflows.ids", "workflows.shared"),
     ("turnwright.workflows.payloads", "workflows.shared"),
     ("turnwright.workflows.schedule", "workflows.shared"),
+    ("turnwright.workflows.sealing", "workflows.shared"),
     ("turnwright.workflows.waking", "workflows.shared"),
     ("turnwright.workflows", "workflows"),
     ("turnwright.activities", "activities"),
