@@ -341,8 +341,7 @@ def _beginning(
         case MakeWhole():
             return make_whole_command(key, command, ahead)
         case RewindThread():
-            known = ahead.now if base is None and ahead is not None else base
-            return thread_command(key, command, terms, known, ahead)
+            return thread_command(key, command, terms, base if ahead is None else ahead.now, ahead)
 
 
 def _deletion(key: ThreadKey | SessionKey, command: DeleteSession) -> Script[Done]:
