@@ -28,6 +28,7 @@ from turnwright.journal.cron import DAYS_OF_THE_WEEK, cron_values
 from turnwright.journal.schedules import UTC_ZONE
 from turnwright.workflows.ids import ticks_named
 from turnwright.workflows.payloads import TickInput
+from turnwright.workflows.sealing import ENCODING, KEY_NAME
 
 NONE = timedelta()
 UNREADABLE = "it cannot be read"
@@ -113,14 +114,14 @@ async def _what(action: ScheduleActionStartWorkflow, converter: DataConverter) -
 
 
 async def _given(action: ScheduleActionStartWorkflow, converter: DataConverter) -> tuple[object, ...]:
-    """Its arguments. They are not compared as bytes: a codec that encrypts never gives the same twice."""
-    payloads = [one for one in action.args if isinstance(one, Payload)]
-    if not payloads:
-        return tuple(action.args)
+    """Its arguments, each with what seals it. They are not compared as bytes: nothing is sealed twice alike."""
+    payloads = [one if isinstance(one, Payload) else (await converter.encode([one]))[0] for one in action.args]
+    seals = [(payload.metadata.get(ENCODING), payload.metadata.get(KEY_NAME)) for payload in payloads]
     try:
-        return tuple(await converter.decode(payloads, [TickInput]))
+        values = await converter.decode(payloads, [TickInput]) if payloads else []
     except Exception:  # noqa: BLE001 - of whatever converter there is: what nobody can read is not what is wanted
         return (UNREADABLE,)
+    return (*values, *seals)
 
 
 def _retry(policy: RetryPolicy) -> tuple[object, ...]:

@@ -35,6 +35,7 @@ from turnwright.worker.schedules import Schedules
 from turnwright.workflows.ids import schedule_id
 from turnwright.workflows.schedule_forms import form_of
 from turnwright.workflows.schedules import Scheduler, Wanted, end_schedules
+from turnwright.workflows.sealing import Keys, converter
 
 SESSION = SessionKey("t", None, "s")
 NOW_US = 1_700_000_000 * SECOND_US
@@ -272,3 +273,21 @@ async def test_workers_that_moved_to_another_task_queue_tell_temporal_at_once(sm
         await loop.start()
         await cluster.until(partial(told, queue))
         await loop.stop()
+
+
+async def test_a_schedule_is_sealed_anew_when_the_key_has_changed(small_cluster: Cluster) -> None:
+    there, given = small_cluster.client, wanted(1, **NINE)
+    handle = there.get_schedule_handle(schedule_id(small_cluster.journal_id, SESSION, 1))
+    keys = {"old": bytes(32), "new": bytes([1] * 32)}
+    updated_at = None
+    for held in ({}, {"old": keys["old"]}, {"new": keys["new"], "old": keys["old"]}, {"new": keys["new"]}):
+        sealing = converter(Keys(held) if held else None)
+        client = Client(there.service_client, namespace=there.namespace, data_converter=sealing)
+        for _ in range(2):
+            await Scheduler(replace(small_cluster.waker, client=client)).apply(given, NOW_US)
+        found = await handle.describe()
+        assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
+        [payload] = found.schedule.action.args
+        assert payload.metadata.get("key", b"").decode() == next(iter(held), "")
+        assert (updated_at == found.info.last_updated_at) is (len(held) == 0 or "old" not in held)
+        updated_at = found.info.last_updated_at
