@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo dev test test-fast test-uncached check format bench clean
+.PHONY: help install demo dev test test-fast test-uncached check format bench sbom audit clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,14 @@ format: install ## Rewrite the code as `make check` wants it
 
 bench: install ## The measurements
 	$(BIN)/python -m benchmarks
+
+sbom: install ## What is installed, as a CycloneDX document in build/sbom.json
+	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[audit]'
+	mkdir -p build
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json $(BIN)/python
+
+audit: sbom ## Whether advisories tell of a hole in a pinned release
+	bash .ci/audit $(BIN)/pip-audit
 
 clean: ## Remove caches and builds; .venv and .turnwright stay
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
