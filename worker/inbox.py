@@ -18,15 +18,12 @@ from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.enlisted import take_in
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.lead import Lead
 from turnwright.journal.transact.enlisting import UNNAMED, InboxPage, find_inbox
 from turnwright.journal.transact.posting import TOPIC
 from turnwright.journal.transact.thread_script import Terms
-from turnwright.worker.actor import Looper
+from turnwright.worker.leading import LeadingLooper
 
-LEAD = "inbox"
 LEASE_S = 3.0
-BEATS_PER_LEASE = 3
 PAUSE_S = 0.01
 LOOK_INTERVAL_S = 1.0
 PAGE_ROWS_MAX = 100
@@ -40,7 +37,7 @@ UNNAMED_CHARACTERS_MAX = 200
 log = structlog.get_logger(__name__)
 
 
-class Inbox(Looper):
+class Inbox(LeadingLooper):
     """Takes in what is enlisted while it leads, or while the leader is frozen.
 
     Args:
@@ -57,45 +54,18 @@ class Inbox(Looper):
         terms: Callable[[], Terms],
         look_interval_s: float = LOOK_INTERVAL_S,
     ) -> None:
-        super().__init__("inbox", PAUSE_S)
-        self.lead = Lead(driver, LEAD, LEASE_S)
-        self._driver = driver
+        super().__init__("inbox", PAUSE_S, driver, LEASE_S, {TOPIC}, look_interval_s)
         self._wake = wake
         self._terms = terms
         self._look_interval_s = look_interval_s
-        self._watching: Subscription | None = None
         self._after = 0
-        self._led_until_s = 0.0
         self._silent_until_s = 0.0
         self._said: set[tuple[str, str]] = set()
 
-    async def end(self) -> None:
-        """Let another lead."""
-        await self._stop_watching()
-        await self.lead.release()
-
-    async def round(self) -> None:
+    async def work(self, watching: Subscription) -> None:
         """Take in what is there, then wait for more."""
-        if not await self._acts():
-            await self._stop_watching()
-            await asyncio.sleep(self._look_interval_s)
-            return
-        if self._watching is None:
-            self._watching = await self._driver.watch({TOPIC}).__aenter__()
         if not await self._take_in_all():
-            await self._watching.changed(self._look_interval_s)
-
-    async def _acts(self) -> bool:
-        """Whether this one takes in. Who leads need not say so with each commit it hears of."""
-        if not self.lead.held or time.monotonic() >= self._led_until_s:
-            self._led_until_s = time.monotonic() + LEASE_S / BEATS_PER_LEASE
-            return await self.lead.role() != "follower"
-        return True
-
-    async def _stop_watching(self) -> None:
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            await watching.__aexit__(None, None, None)
+            await watching.changed(self._look_interval_s)
 
     async def _take_in_all(self) -> bool:
         """Go on from where the last round stopped, for about a second; whether there is more."""
@@ -108,7 +78,7 @@ class Inbox(Looper):
             more = await self._take_in_page(page, until_s) or more
             if not self._after:
                 return more
-            if time.monotonic() > until_s or not await self._acts():
+            if time.monotonic() > until_s or not await self.acts():
                 return True
 
     async def _take_in_page(self, page: InboxPage, until_s: float) -> bool:
@@ -117,7 +87,7 @@ class Inbox(Looper):
         after = page.after or 0
         try:
             for key, place in zip(page.keys, page.places, strict=True):
-                if counts and (time.monotonic() > until_s or not await self._acts()):
+                if counts and (time.monotonic() > until_s or not await self.acts()):
                     after = place - 1
                     break
                 counts[key] = 1  # also when the store goes away amid it

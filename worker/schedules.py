@@ -16,7 +16,6 @@ from temporalio.service import RPCError
 
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.durations import SECOND_US
-from turnwright.journal.lead import Lead
 from turnwright.journal.transact.rows import clock
 from turnwright.journal.transact.schedules import (
     TOPIC,
@@ -29,12 +28,11 @@ from turnwright.journal.transact.schedules import (
     note_refused,
     note_told,
 )
-from turnwright.worker.actor import Looper
+from turnwright.worker.leading import LeadingLooper
 from turnwright.worker.rousing import AWAY
 from turnwright.workflows.engine import TemporalUnreachable, identify
 from turnwright.workflows.schedules import Scheduler, Wanted
 
-LEAD = "schedules"
 LEASE_S = 3.0
 PAUSE_S = 0.02
 FOLLOW_INTERVAL_S = 1.0
@@ -50,7 +48,7 @@ ERASED = "what it is to submit was erased; delete it"
 log = structlog.get_logger(__name__)
 
 
-class Schedules(Looper):
+class Schedules(LeadingLooper):
     """Tells Temporal of schedules while it leads, or while the leader is frozen.
 
     Args:
@@ -59,38 +57,19 @@ class Schedules(Looper):
     """
 
     def __init__(self, driver: Driver, scheduler: Scheduler) -> None:
-        super().__init__("schedules", PAUSE_S)
-        self.lead = Lead(driver, LEAD, LEASE_S)
-        self._driver = driver
+        super().__init__("schedules", PAUSE_S, driver, LEASE_S, {TOPIC}, FOLLOW_INTERVAL_S)
         self._scheduler = scheduler
-        self._watching: Subscription | None = None
         self._applied_to = ""
         self._identify_at_s = 0.0
 
-    async def end(self) -> None:
-        """Let another lead."""
-        await self._stop_watching()
-        await self.lead.release()
-
-    async def round(self) -> None:
+    async def work(self, watching: Subscription) -> None:
         """Tell what is to be told, then wait for more."""
-        if await self.lead.role() == "follower":
-            await self._stop_watching()
-            await asyncio.sleep(FOLLOW_INTERVAL_S)
-            return
-        if self._watching is None:
-            self._watching = await self._driver.watch({TOPIC}).__aenter__()
         try:
             more = await self._tell()
         except TemporalUnreachable:
             more = False  # the log says it where something is to be woken
         if not more:
-            await self._watching.changed(LOOK_INTERVAL_S)
-
-    async def _stop_watching(self) -> None:
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            await watching.__aexit__(None, None, None)
+            await watching.changed(LOOK_INTERVAL_S)
 
     async def _tell(self) -> bool:
         """Whether there is more.

@@ -17,16 +17,13 @@ import structlog
 
 from turnwright.journal.driver import Subscription
 from turnwright.journal.errors import UNREADABLE, SnapshotGone, StoreError, StoreUnavailable
-from turnwright.journal.lead import Lead
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.projecting import Projection
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.snapshotting import Doomed, DueThread, adopt_place, find_doomed, find_due_snapshots
-from turnwright.worker.actor import Looper
+from turnwright.worker.leading import LeadingLooper
 
-LEAD = "snapshots"
 LEASE_S = 6.0
-BEATS_PER_LEASE = 3
 PAUSE_S = 0.2
 LOOK_S = 1.0
 LOOK_ANYWAY_S = 30.0
@@ -40,21 +37,17 @@ REFUSED_MAX = 10_000
 log = structlog.get_logger(__name__)
 
 
-class Snapshots(Looper):
+class Snapshots(LeadingLooper):
     """Brings states to the store while it leads, or while the leader is frozen."""
 
     def __init__(self, journal: Journal, store: SnapshotStore) -> None:
-        super().__init__("snapshots", PAUSE_S)
-        self.lead = Lead(journal.driver, LEAD, LEASE_S)
-        self._driver = journal.driver
+        super().__init__("snapshots", PAUSE_S, journal.driver, LEASE_S, None, LOOK_S)
         self._store = store
         self._projection = Projection(journal, store)
-        self._watching: Subscription | None = None
         self._started = False
         self._behind = True
         self._after = 0
         self._looked_s = 0.0
-        self._led_until_s = 0.0
         self._see_place_s = 0.0
         self._skipped = False
         self._refused: dict[int, int] = {}
@@ -62,20 +55,17 @@ class Snapshots(Looper):
 
     async def end(self) -> None:
         """Let another lead."""
-        await self._stop_watching()
-        await self.lead.release()
+        await super().end()
         self._started = False
         with contextlib.suppress(StoreError):
             await self._store.stop()
 
-    async def round(self) -> None:
+    def follow(self) -> None:
+        """Whoever takes over looks at everything."""
+        self._behind = True
+
+    async def work(self, watching: Subscription) -> None:
         """Wait for a commit, then bring what is due; much of it takes many rounds."""
-        if not await self._acts():
-            await self._stop_watching()
-            self._behind = True
-            await asyncio.sleep(LOOK_S)
-            return
-        watching = await self._watch()
         if not self._behind:
             changed = await watching.changed(LOOK_S)
             if not changed and time.monotonic() - self._looked_s < LOOK_ANYWAY_S:
@@ -89,13 +79,6 @@ class Snapshots(Looper):
             self._started = False  # it may come back empty
             raise
 
-    async def _acts(self) -> bool:
-        """Whether this one brings states. Who leads need not say so with each commit it hears of."""
-        if not self.lead.held or time.monotonic() >= self._led_until_s:
-            self._led_until_s = time.monotonic() + LEASE_S / BEATS_PER_LEASE
-            return await self.lead.role() != "follower"
-        return True
-
     async def _see_place(self) -> None:
         """See whether all of it was lost there: then it is brought anew."""
         if self._started and time.monotonic() < self._see_place_s:
@@ -104,7 +87,7 @@ class Snapshots(Looper):
         await self._projection.enter()
         place_id, after = await self._store.place_id(), 0
         while after := await self._driver.write(partial(adopt_place, self._store.name, place_id, after)):
-            await self._acts()
+            await self.acts()
         self._started = True
         self._see_place_s = time.monotonic() + LOOK_ANYWAY_S
 
@@ -122,7 +105,7 @@ class Snapshots(Looper):
                 self._looked_s = time.monotonic()
                 return not skipped
             await asyncio.sleep(rest_s)
-            await self._acts()
+            await self.acts()
         return False
 
     async def _bring(self, threads: tuple[DueThread, ...]) -> None:
@@ -135,7 +118,7 @@ class Snapshots(Looper):
             self._skipped = self._skipped or bool(away)
             if len(away) == len(chunk):
                 raise away[0]
-            await self._acts()
+            await self.acts()
 
     async def _bring_one(self, thread: DueThread) -> StoreUnavailable | None:
         """What is refused for good is said once, and not tried again before something changes."""
@@ -171,7 +154,7 @@ class Snapshots(Looper):
                 in_vain = 0
                 self._stuck.discard(doomed.session_id)
                 log.info("snapshots_deleted", session=doomed.session.canonical, threads=len(doomed.threads))
-            await self._acts()
+            await self.acts()
 
     def _say_stuck(self, doomed: Doomed, error: Exception) -> None:
         if doomed.session_id in self._stuck:
@@ -180,15 +163,3 @@ class Snapshots(Looper):
             self._stuck.clear()
         self._stuck.add(doomed.session_id)
         log.warning("snapshots_not_deleted", session=doomed.session.canonical, error=str(error))
-
-    async def _watch(self) -> Subscription:
-        if self._watching is None:
-            watching = self._driver.watch()
-            await watching.__aenter__()
-            self._watching = watching
-        return self._watching
-
-    async def _stop_watching(self) -> None:
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            await watching.__aexit__(None, None, None)
