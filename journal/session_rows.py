@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import partial
+from typing import TypeVar
 
-from turnwright.journal.canonical import encode
+from turnwright.journal.canonical import encode, repair_text
 from turnwright.journal.codec import GENESIS
 from turnwright.journal.control import SessionControl, ThreadControl
 from turnwright.journal.errors import InvalidInput
@@ -23,8 +25,10 @@ from turnwright.journal.transact.importing import Declared, Kept, Piece
 from turnwright.journal.transact.rows import read_control
 from turnwright.journal.turn_status import TurnStatus
 
+T = TypeVar("T")
 _QUESTION_FIELDS = tuple(f.name for f in fields(Interaction))
-_OPTIONAL = ("turn_id", "run", "step", "epoch")
+_SMALL_BITS, _LARGE_BITS = 31, 63
+"""What the stores' columns of whole numbers hold."""
 
 
 def key_of(header: Line) -> SessionKey:
@@ -35,7 +39,7 @@ def key_of(header: Line) -> SessionKey:
 
 def thread_key(key: SessionKey, line: Line) -> ThreadKey:
     """A thread's key under the session's."""
-    of = ThreadKey(key.tenant, key.user, line["agent"], key.session, line["thread"])
+    of = ThreadKey(key.tenant, key.user, _text(line["agent"]), key.session, _text(line["thread"]))
     return of if of.is_session_log else of.checked()
 
 
@@ -43,7 +47,10 @@ def declared_of(key: SessionKey, line: Line, kept: Iterable[Line]) -> Declared:
     """What a thread's line says of it, with the lines behind it."""
     of = thread_key(key, line)
     return Declared(
-        of, line["entries"], bytes.fromhex(line["hash"]), _kept(of, line["kept"], kept) if "kept" in line else None
+        of,
+        _number(line["entries"]),
+        bytes.fromhex(line["hash"]),
+        _kept(of, line["kept"], kept) if "kept" in line else None,
     )
 
 
@@ -54,6 +61,22 @@ def _kept(key: ThreadKey, held: Line, lines: Iterable[Line]) -> Kept:
     questions = (Interaction(*(line[name] for name in _QUESTION_FIELDS)) for line in lines if line["kind"] == QUESTION)
     control = read_control(ThreadControl, encode(held["control"]), version, key)
     return Kept(control, session, tuple(turns), tuple(questions))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or repair_text(value) is not value:
+        raise TypeError(f"text is expected where {value!r:.60} stands")
+    return value
+
+
+def _number(value: object, bits: int = _LARGE_BITS) -> int:
+    if type(value) is not int or value.bit_length() > bits:
+        raise TypeError(f"a number of at most {bits} bits is expected where {value!r:.60} stands")
+    return value
+
+
+def _if_any(read: Callable[[object], T], value: object) -> T | None:
+    return None if value is None else read(value)
 
 
 class Reading:
@@ -86,7 +109,8 @@ class Reading:
                 self._blob(line)
             case str(kind) if kind == REQUEST:
                 receipt = encode(line["receipt"])
-                self._add(self._requests, (line["request_id"], line["command"], line["digest"], receipt), line)
+                named = tuple(_text(line[name]) for name in ("request_id", "command", "digest"))
+                self._add(self._requests, (*named, receipt), line)
             case str(kind) if kind == ENTRY:
                 self._entry(line)
 
@@ -126,12 +150,14 @@ class Reading:
         if self._last <= self._there:
             return
         envelope = (
-            line["seq"], line["entry_id"], line["type"], line["version"], line["position"], line["at_us"],
-            *(line.get(name) for name in _OPTIONAL), int(line["required"]), before, hash_,
+            line["seq"], _text(line["entry_id"]), _text(line["type"]), _number(line["version"], _SMALL_BITS),
+            line["position"], _number(line["at_us"]), _if_any(_text, line.get("turn_id")),
+            _if_any(_text, line.get("run")), _if_any(partial(_number, bits=_SMALL_BITS), line.get("step")),
+            _if_any(_number, line.get("epoch")), int(bool(line["required"])), before, hash_,
         )  # fmt: skip
         body = stored_body(line)
         self._add(self._entries, (self._session_id, *envelope), line)
-        content = (line["seq"], bytes.fromhex(line["salt"]), body, line.get("blob"))
+        content = (line["seq"], bytes.fromhex(line["salt"]), body, _if_any(_text, line.get("blob")))
         self._payloads.append((self._threads[of], *content))
         self._position = line["position"]
         self.size += len(body or b"")

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from turnwright.journal import session_file
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import CommandRejected, InvalidInput, StoreUnavailable, TurnwrightError
+from turnwright.journal.errors import CommandRejected, InvalidInput, StoreCorrupt, StoreUnavailable, TurnwrightError
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import rows
 from turnwright.journal.session_file import Line, Seal
@@ -121,19 +121,28 @@ def _read(path: Path, target: Target) -> _File:
                 case session_file.THREAD:
                     threads.append(line)
                 case session_file.TURN | session_file.QUESTION:
-                    kept.setdefault(line.get("of", -1), []).append(line)
+                    kept.setdefault(_thread_of(line, seal.lines), []).append(line)
     try:
         key = target.of(key_of(header))
         declared = tuple(declared_of(key, line, kept.get(number, ())) for number, line in enumerate(threads))
+    except InvalidInput:
+        raise
+    except StoreCorrupt as error:
+        raise InvalidInput(f"its threads cannot be read: {error.what}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, InvalidInput):
-            raise
         raise InvalidInput(f"its threads cannot be read: {type(error).__name__}: {error}") from None
     if len({thread.key for thread in declared}) < len(declared):
         raise InvalidInput("a thread is in it twice; export it again")
     if not any(thread.key.is_session_log for thread in declared):
         raise InvalidInput("the session's own log is not in it; export it again")
     return _File(path, seal, header, tuple(sorted(declared, key=lambda thread: not thread.key.is_session_log)))
+
+
+def _thread_of(line: Line, number: int) -> int:
+    of = line.get("of")
+    if not isinstance(of, int):
+        raise InvalidInput(f"line {number} cannot be read: it does not say of which thread it is")
+    return of
 
 
 class _Importer:

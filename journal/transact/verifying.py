@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import TypeAdapter
+
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
 from turnwright.journal.budgets import Used
 from turnwright.journal.commands import Receipt
@@ -33,6 +35,7 @@ from turnwright.journal.turn_status import TurnStatus
 
 REQUESTS_PAGE_MAX = 1_000
 SUBMIT = "Submit"
+_RECEIPT = TypeAdapter(Receipt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +303,8 @@ def _check_requests(walk: Walk, thread_id: int) -> Script[None]:
 
 def _check_request(walk: Walk, request_id: str, kind: str, body: bytes) -> None:
     try:
-        receipt = Receipt(**json.loads(body))
+        Receipt(**json.loads(body))  # no other fields
+        receipt = _RECEIPT.validate_json(body, strict=True)
     except (ValueError, TypeError):
         walk.found(None, "request", f"the receipt of request {request_id!r} cannot be read")
         return

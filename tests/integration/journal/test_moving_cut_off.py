@@ -45,11 +45,11 @@ async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
     assert (await list_sessions(target.journal, "t")).items == ()
 
 
-def forged(path: Path, change: dict[str, object]) -> None:
-    """Change an entry, and write a last line that fits."""
+def forged(path: Path, change: dict[str, object], kind: str = "entry") -> None:
+    """Change a line, of entries that of an answer, and write a last line that fits."""
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    entry = next(line for line in lines if line["kind"] == "entry" and line["type"] == "model.responded")
-    entry |= change
+    changed = next(line for line in lines if line["kind"] == kind and line.get("type") in (None, "model.responded"))
+    changed |= change
     raw = [json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[:-1]]
     lines[-1]["sha256"] = hashlib.sha256(b"".join(raw)).hexdigest()
     path.write_bytes(b"".join(raw) + json.dumps(lines[-1]).encode() + b"\n")
@@ -66,6 +66,11 @@ def forged(path: Path, change: dict[str, object]) -> None:
         {"seq": 1},
         {"position": 1},
         {"seq": 2**70},
+        {"at_us": None},
+        {"at_us": 2**70},
+        {"version": 2**40},
+        {"type": {}},
+        {"run": "a\0b"},
     ],
 )
 async def test_what_was_changed_is_found_and_nothing_of_it_stays(
@@ -80,6 +85,30 @@ async def test_what_was_changed_is_found_and_nothing_of_it_stays(
     path.write_bytes(whole)
     assert (await take(target, path)).duplicate is False
     assert await proven(target.journal) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("thread", {"kept": {"reducer_version": 1, "control": {"seq": "three"}, "session": {}}}),
+        ("thread", {"agent": 0}),
+        ("thread", {"entries": [1]}),
+        ("turn", {"of": []}),
+        ("turn", {"of": None}),
+        ("request", {"request_id": None}),
+        ("request", {"digest": {}}),
+        ("request", {"command": "\ud800"}),
+        ("request", {"receipt": {"request_id": "create", "status": "accepted", "seq": {}}}),
+    ],
+)
+async def test_a_line_of_another_shape_is_said_to_be_wrong_and_nothing_of_it_stays(
+    full: Played, target: Played, sql_there: Sql, tmp_path: Path, kind: str, change: dict[str, object]
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    forged(path, change, kind)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        await take(target, path)
+    assert await sql_there("SELECT count(*) FROM sessions") == [(0,)]
 
 
 class Cutting:
