@@ -96,28 +96,26 @@ class Http:
     @asynccontextmanager
     async def lines(self, path: str, params: Params) -> AsyncIterator[AsyncIterator[str]]:
         """The lines of a stream, while it is open. Raises `StoreUnavailable` when it breaks."""
-        timeout = httpx2.Timeout(SILENCE_S_MAX, connect=CONNECT_TIMEOUT_S)
-        try:
-            async with self._client.stream("GET", path, params=params, timeout=timeout) as answer:
-                if answer.is_error:
-                    await answer.aread()
-                    _check(answer)
-                yield answer.aiter_lines()
-        except httpx2.TransportError as error:
-            raise StoreUnavailable(f"the stream of the gateway broke: {_brief(error)}") from None
+        async with self._streamed(path, params, "the stream of the gateway broke") as answer:
+            yield answer.aiter_lines()
 
     @asynccontextmanager
     async def parts(self, path: str, params: Params) -> AsyncIterator[AsyncIterator[bytes]]:
         """The bytes of a large answer, as they come. Raises `StoreUnavailable` when it breaks off."""
+        async with self._streamed(path, params, "what the gateway sent broke off") as answer:
+            yield answer.aiter_bytes()
+
+    @asynccontextmanager
+    async def _streamed(self, path: str, params: Params, broke: str) -> AsyncIterator[httpx2.Response]:
         timeout = httpx2.Timeout(SILENCE_S_MAX, connect=CONNECT_TIMEOUT_S)
         try:
             async with self._client.stream("GET", path, params=params, timeout=timeout) as answer:
                 if answer.is_error:
                     await answer.aread()
                     _check(answer)
-                yield answer.aiter_bytes()
+                yield answer
         except httpx2.TransportError as error:
-            raise StoreUnavailable(f"what the gateway sent broke off: {_brief(error)}") from None
+            raise StoreUnavailable(f"{broke}: {_brief(error)}") from None
 
 
 def problem_in(answer: httpx2.Response) -> dict[str, Any]:
