@@ -96,7 +96,7 @@ class McpSource:
             return "once"
         return "read" if hints.read_only_hint and self._server.trusted else "idempotent"
 
-    async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
+    async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - a result
         known = await ctx.answers() if ctx.answers is not None and ctx.attempt > 1 else {}
         result = await self._made(spec, Calling(ctx, spec, arguments, Asking(known)))
         return result if isinstance(result, Question) else output_of(result)

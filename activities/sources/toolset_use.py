@@ -92,7 +92,7 @@ class ToolsetInUse:
             name_there=known.name,
         )
 
-    async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
+    async def _call(self, ctx: ToolContext, spec: ToolSpec, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - a result
         try:
             await self._stay.entered()
             run = await self._context(ctx, spec)

@@ -17,7 +17,6 @@ from turnwright.journal.closing import forsake_failed
 from turnwright.journal.commands import (
     ChangeState,
     ClearContext,
-    ClientCommand,
     CountUsage,
     Rejection,
     SetBudget,
@@ -25,7 +24,7 @@ from turnwright.journal.commands import (
     UpdateState,
 )
 from turnwright.journal.control import ThreadControl
-from turnwright.journal.decide.context import Context, Decision, recorded, without_reason
+from turnwright.journal.decide.context import Context, Decision, recorded, who_asked, without_reason
 from turnwright.journal.entries import (
     BudgetChanged,
     ContextCleared,
@@ -53,12 +52,12 @@ def set_permissions(context: Context, command: SetPermissions) -> Decision:
         return Rejection("bad_permissions", str(error))
     if not is_tightening(control.permissions, permissions) and runs(context):
         return Rejection("turn_active", "a turn is running: permissions can only be tightened now; pause it first")
-    return recorded(command, PermissionsChanged(permissions=permissions, **_who(command)))
+    return recorded(command, PermissionsChanged(permissions=permissions, **who_asked(command)))
 
 
 def set_budget(context: Context, command: SetBudget) -> Decision:
     """Say what the thread, or each of its turns to come, may use; that may answer the question that is open."""
-    changes = recorded(command, BudgetChanged(scope=command.scope, budget=command.budget, **_who(command)))
+    changes = recorded(command, BudgetChanged(scope=command.scope, budget=command.budget, **who_asked(command)))
     # At once: a turn that waits has no run and is no work, so nobody else would look at it.
     after = fold_drafts(context.control, changes, context.facts.now_us)
     return [*changes, *given_room(after, context.session, context.facts)]
@@ -66,7 +65,7 @@ def set_budget(context: Context, command: SetBudget) -> Decision:
 
 def count_usage(_: Context, command: CountUsage) -> Decision:
     """Count what was used beside the turns; it was paid for, so it is counted in any case."""
-    return recorded(command, UsageCounted(usage=command.usage, **_who(command)))
+    return recorded(command, UsageCounted(usage=command.usage, **who_asked(command)))
 
 
 def change_state(context: Context, command: ChangeState) -> Decision:
@@ -81,7 +80,7 @@ def change_state(context: Context, command: ChangeState) -> Decision:
     outcome = apply_op(command.op, state, tool_groups(state), by=command.principal, at=at)
     if isinstance(outcome, Refusal):
         return Rejection("refused", outcome.message)
-    return recorded(command, outcome.model_copy(update=_who(command)))
+    return recorded(command, outcome.model_copy(update=dict(who_asked(command))))
 
 
 def update_state(context: Context, command: UpdateState) -> Decision:
@@ -95,7 +94,7 @@ def update_state(context: Context, command: UpdateState) -> Decision:
     changes = _valid(state, command.changes)
     if isinstance(changes, Rejection):
         return changes
-    return recorded(command, StateUpdated(changes=changes, **_who(command)))
+    return recorded(command, StateUpdated(changes=changes, **who_asked(command)))
 
 
 def clear_context(context: Context, command: ClearContext) -> Decision:
@@ -108,7 +107,7 @@ def clear_context(context: Context, command: ClearContext) -> Decision:
         return refused
     # Its retry would ask a model without the task, so it is forsaken with what it had not seen yet.
     forsaken = forsake_failed(context.control, "the context was cleared")
-    return [*forsaken, *recorded(command, ContextCleared(**_who(command)))]
+    return [*forsaken, *recorded(command, ContextCleared(**who_asked(command)))]
 
 
 def tool_groups(state: AgentState) -> frozenset[str]:
@@ -161,7 +160,3 @@ def _valid(state: AgentState, changes: Mapping[str, Any]) -> dict[str, Any] | Re
             return Rejection("invalid_changes", f"{name}: {part.message}")
     dumped = new.model_copy(update={name: parts[name] for name in changes if name in parts}).model_dump(mode="json")
     return {name: dumped[name] for name in changes}
-
-
-def _who(command: ClientCommand) -> dict[str, Any]:
-    return {"principal": command.principal, "reason": command.reason}

@@ -17,7 +17,7 @@ from turnwright.journal.budgets import Budget, Scope
 from turnwright.journal.canonical import digest_of, encode, repair
 from turnwright.journal.commands import CallSpec, Rejection, Respond
 from turnwright.journal.control import ActiveTurn, CallOperation, OpenInteraction
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.context import Context, Decision, who_asked
 from turnwright.journal.decide.policy import seen
 from turnwright.journal.entries import (
     BudgetChanged,
@@ -311,8 +311,8 @@ def _raise_budget(given: Answered) -> Meaning:
     over = still_over(given.question, budget, spent(given.context.control, given.context.facts, scope))
     if over:
         return Rejection("still_over_budget", f"that much or more is used already: {', '.join(over)}")
-    who = {"principal": given.command.principal, "reason": given.command.reason}
-    return [BudgetChanged(scope=scope, budget=budget, **who)]  # type: ignore[arg-type]
+    who = who_asked(given.command)
+    return [BudgetChanged(scope=scope, budget=budget, **who)]
 
 
 def _raised(given: Answered, scope: Scope) -> Budget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from turnwright.journal import entry_ids
 from turnwright.journal.commands import ClientCommand, Rejection
@@ -38,6 +38,18 @@ def without_reason(command: ClientCommand, what: str) -> Rejection | None:
     if (command.reason or "").strip():
         return None
     return Rejection("reason_required", f"a reason is required, for the records: {what}")
+
+
+class Who(TypedDict):
+    """Who asked for it, and why: what each entry of a command holds."""
+
+    principal: str
+    reason: str | None
+
+
+def who_asked(command: ClientCommand) -> Who:
+    """Of a command."""
+    return {"principal": command.principal, "reason": command.reason}
 
 
 def recorded(command: ClientCommand, payload: Payload) -> list[Draft]:

@@ -19,7 +19,7 @@ from turnwright.journal.commands import (
     TakeTick,
 )
 from turnwright.journal.control import Scheduled, SessionControl
-from turnwright.journal.decide.context import Context, Decision
+from turnwright.journal.decide.context import Context, Decision, who_asked
 from turnwright.journal.decide.thread_rules import submit
 from turnwright.journal.durations import SECOND_US, human
 from turnwright.journal.entries import (
@@ -40,10 +40,10 @@ UNKNOWN_SCHEDULE = Rejection("unknown_schedule", "the session has no schedule of
 
 def decide_schedule(control: SessionControl, command: ScheduleCommand) -> Payload | Rejection:
     """May this happen to the session's schedules, and what does it record?"""
-    who = {"principal": command.principal, "reason": command.reason}
+    who = who_asked(command)
     if isinstance(command, CreateSchedule):
         refused = _cannot_create(control, command)
-        return refused or ScheduleCreated(definition=command.definition, **who)  # type: ignore[arg-type]
+        return refused or ScheduleCreated(definition=command.definition, **who)
     scheduled = control.schedules.get(command.name)
     if scheduled is None:
         return UNKNOWN_SCHEDULE
@@ -51,13 +51,13 @@ def decide_schedule(control: SessionControl, command: ScheduleCommand) -> Payloa
         case PauseSchedule(name=name):
             if scheduled.paused:
                 return Rejection("already_paused", "the schedule is paused already")
-            return SchedulePaused(name=name, **who)  # type: ignore[arg-type]
+            return SchedulePaused(name=name, **who)
         case ResumeSchedule(name=name):
             if not scheduled.paused:
                 return Rejection("not_paused", "the schedule itself is not paused")
-            return ScheduleResumed(name=name, **who)  # type: ignore[arg-type]
+            return ScheduleResumed(name=name, **who)
         case DeleteSchedule(name=name):
-            return ScheduleDeleted(name=name, **who)  # type: ignore[arg-type]
+            return ScheduleDeleted(name=name, **who)
 
 
 def _cannot_create(control: SessionControl, command: CreateSchedule) -> Rejection | None:

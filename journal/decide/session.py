@@ -21,7 +21,7 @@ from turnwright.journal.commands import (
     SetTitle,
 )
 from turnwright.journal.control import SessionControl
-from turnwright.journal.decide.context import UNKNOWN_SESSION, recorded
+from turnwright.journal.decide.context import UNKNOWN_SESSION, recorded, who_asked
 from turnwright.journal.decide.schedules import decide_schedule
 from turnwright.journal.edge import storable
 from turnwright.journal.entries import (
@@ -70,42 +70,42 @@ def decide_session(
 
 def _described(control: SessionControl, command: DescribeSession) -> list[Draft] | Rejection:
     """What was made is kept as far as nobody was faster: a title is made once, a summary of no more than the last."""
-    who = {"principal": command.principal, "reason": command.reason}
+    who = who_asked(command)
     payloads: list[Payload] = []
     if command.title and control.title is None:
-        payloads.append(SessionTitled(title=command.title, made_of=command.made_of, **who))  # type: ignore[arg-type]
+        payloads.append(SessionTitled(title=command.title, made_of=command.made_of, **who))
     if command.summary and command.made_of.through_seq > control.summarised_seq:
-        payloads.append(SessionSummarised(summary=command.summary, made_of=command.made_of, **who))  # type: ignore[arg-type]
+        payloads.append(SessionSummarised(summary=command.summary, made_of=command.made_of, **who))
     if command.failed and command.made_of.through_seq > max(control.summarised_seq, control.undescribed_seq):
         failed = command.failed[:FAILED_CHARACTERS_MAX]
-        payloads.append(SessionNotDescribed(failed=failed, made_of=command.made_of, **who))  # type: ignore[arg-type]
+        payloads.append(SessionNotDescribed(failed=failed, made_of=command.made_of, **who))
     if not payloads:
         return Rejection("described_already", "the session has a title, and a summary of no less")
     return [Draft(entry_ids.command(command.request_id, index), payload) for index, payload in enumerate(payloads)]
 
 
 def _payload(control: SessionControl, command: SessionOwn) -> Payload | Rejection:
-    who = {"principal": command.principal, "reason": command.reason}
+    who = who_asked(command)
     match command:
         case CreateSession(title=title, metadata=metadata):
             if control.created:
                 return Rejection("session_exists", "the session exists already")
-            return SessionCreated(title=title, metadata=metadata, **who)  # type: ignore[arg-type]
+            return SessionCreated(title=title, metadata=metadata, **who)
         case PauseSession():
             if control.pause.on:
                 return Rejection("already_paused", "the session is paused already")
-            return SessionPaused(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+            return SessionPaused(revision=control.pause.revision + 1, **who)
         case ResumeSession(revision=revision):
             refused = _cannot_resume(control, revision)
-            return refused or SessionResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+            return refused or SessionResumed(revision=control.pause.revision + 1, **who)
         case CancelSession():
-            return SessionCancelled(**who)  # type: ignore[arg-type]
+            return SessionCancelled(**who)
         case SetSessionBudget(budget=budget):
-            return SessionBudgetChanged(budget=budget, **who)  # type: ignore[arg-type]
+            return SessionBudgetChanged(budget=budget, **who)
         case CloseSession(mode=mode):
             if control.closed:
                 return Rejection("session_closed", "the session is closed already")
-            return SessionClosed(mode=mode, **who)  # type: ignore[arg-type]
+            return SessionClosed(mode=mode, **who)
 
 
 def _cannot_resume(control: SessionControl, revision: int) -> Rejection | None:

@@ -13,7 +13,7 @@ from turnwright.journal.commands import (
     Steer,
 )
 from turnwright.journal.decide.answers import numbered, too_late
-from turnwright.journal.decide.context import Context, Decision, without_reason
+from turnwright.journal.decide.context import Context, Decision, who_asked, without_reason
 from turnwright.journal.entries import (
     Draft,
     InputSteered,
@@ -89,11 +89,11 @@ def retry(context: Context, status: TurnStatus, command: RetryTurn) -> Decision:
         return Rejection("later_turn_started", f"{since}; submit the task anew")
     if control.closed or context.session.closed:
         return Rejection("closed", "the thread or its session is closed")
-    who = {"principal": command.principal, "reason": command.reason}
-    retried = TurnRetried(revision=status.revision + 1, session_seq=context.session.seq, **who)  # type: ignore[arg-type]
+    who = who_asked(command)
+    retried = TurnRetried(revision=status.revision + 1, session_seq=context.session.seq, **who)
     drafts = [status_draft(status.turn_id, retried)]
     if control.pause.on and control.pause.source == "on_failure":
-        lifted = ThreadResumed(revision=control.pause.revision + 1, **who)  # type: ignore[arg-type]
+        lifted = ThreadResumed(revision=control.pause.revision + 1, **who)
         drafts.append(Draft(entry_ids.command(command.request_id, 1), lifted))
     return drafts
 

@@ -101,8 +101,8 @@ def _call(item: Place, _: Reading) -> Block:
 
 def _result(item: Place, reading: Reading) -> Block:
     output = tuple(block for block in _blocks(item.part("content"), reading) if isinstance(block, Text | Media))
-    outcome = "error" if item.flag("is_error") else "success"
-    return ToolResult(id=item.part("tool_use_id").text(), name="", output=output, outcome=outcome)  # type: ignore[arg-type]
+    call_id = item.part("tool_use_id").text()
+    return ToolResult(id=call_id, name="", output=output, outcome="error" if item.flag("is_error") else "success")
 
 
 def _file(item: Place, reading: Reading) -> Block | None:
