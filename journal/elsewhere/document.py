@@ -140,11 +140,11 @@ def _check(given: object, noted: Callable[[str, str], None]) -> None:
     while waiting:
         value, trail, level = waiting.pop()
         seen += 1
-        if seen > VALUES_MAX:
-            raise InvalidInput(f"the document holds more than {VALUES_MAX:,} values")
         if level > LEVELS_MAX:
             raise InvalidInput(f"{_path(trail)}: nested more than {LEVELS_MAX} levels deep")
         for key, item in _within(value, trail, noted):
+            if seen + len(waiting) >= VALUES_MAX:  # what waits for its turn takes far more room than the document
+                raise InvalidInput(f"the document holds more than {VALUES_MAX:,} values")
             waiting.append((item, (trail, key), level + 1))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.unit.journal.elsewhere.documents import PICTURE, PICTURE_TEXT
 from tests.unit.journal.world import check_pairs
 from turnwright.journal.elsewhere import FORMATS, Conversation, Format, read_conversation
 from turnwright.journal.elsewhere.difference import difference
+from turnwright.journal.elsewhere.document import document
 from turnwright.journal.elsewhere.pairs import BEGINNING, UNANSWERED
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Media, Text, Thinking, ToolCall, ToolResult
@@ -220,3 +222,23 @@ def test_any_document_is_read_whole_or_refused_and_what_is_read_has_its_pairs(fo
     assert sorted(calls) == sorted(result.id for message in found.messages for result in message.results)
     said = [message.role for message in found.messages if message.role != "system" and message.blocks]
     assert said[:1] in ([], ["user"])
+
+
+class Walked(list[None]):
+    """A list that says how far it was read."""
+
+    far = 0
+
+    def __iter__(self) -> Iterator[None]:
+        for item in super().__iter__():
+            self.far += 1
+            yield item
+
+
+def test_of_a_document_with_too_many_values_no_more_than_may_be_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(document.__globals__, "VALUES_MAX", 10)
+    many = Walked([None] * 1_000)
+    with pytest.raises(InvalidInput, match="more than 10 values"):
+        document(many, lambda _, __: None)
+    assert many.far == 10
+    assert document([None] * 9, lambda _, __: None).value == [None] * 9
