@@ -95,7 +95,7 @@ async def test_a_turn_holds_no_workflow_task_while_it_signals_its_thread(small_c
 @pytest.mark.timeout(300)
 async def test_a_turn_of_many_steps_continues_as_new_and_ends_as_if_it_had_not(small_cluster: Cluster) -> None:
     await small_cluster.start_worker()
-    steps = 300
+    steps = 240
     turn = await small_cluster.submit(*[call("add", a=1, b=2)] * steps, say("done"), agent="patient")
     steered = 0
     async with asyncio.timeout(240):

@@ -1,5 +1,7 @@
 """What is decided about a task whose caller cannot be told any more: it is queued, or fails and says why."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.unit.journal.scene import Scene, must, refused
@@ -48,13 +50,14 @@ def test_it_is_queued_as_any_submit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "code", "how"),
-    [(full(), "queue_full", {}), (closed(), "thread_closed", {}), (busy(), "busy", {"if_busy": "reject"})],
+    ("made", "code", "how"),
+    [(full, "queue_full", {}), (closed, "thread_closed", {}), (busy, "busy", {"if_busy": "reject"})],
     ids=["full", "closed", "busy"],
 )
 def test_one_that_cannot_be_queued_fails_and_leaves_the_thread_as_it_is(
-    scene: Scene, code: str, how: dict[str, object]
+    made: Callable[[], Scene], code: str, how: dict[str, object]
 ) -> None:
+    scene = made()
     control, inbox = scene.machine.control, scene.machine.state.inbox
     assert take_in(scene, on_failure="hold", **how).types == ["turn.queued", "turn.failed", "input.discarded"]
     status = scene.status
