@@ -38,7 +38,7 @@ CHECKS = [
     response_schema_conformance,
     ignored_auth,
 ]
-EXAMPLES = {"sqlite": 3, "postgres": 1}  # of each operation, right ones and wrong ones; stores differ in odd texts alone
+EXAMPLES = {"sqlite": 3, "postgres": 1}  # of right and of wrong ones each; stores differ in odd texts alone
 ANSWER_S_MAX = 20
 UNBOUNDED = 1_000_000
 LAST = ("cancel", "close", "erase", "delete")

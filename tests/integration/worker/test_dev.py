@@ -313,10 +313,16 @@ async def test_a_model_that_cannot_be_made_is_said_at_the_start_and_a_failed_tur
     assert "OPENAI_API_KEY" in told["warnings"][1]
     code, _, _ = await turnwright(tmp_path, "submit", "x", "--agent", "a", "--session", "first", "--create", "--follow")
     assert code == 1
-    log = [json.loads(line) for line in (tmp_path / ".turnwright" / "worker-1.log").read_text().splitlines()]
-    warned = [line for line in log if line["event"] == "model_cannot_be_made"]
-    assert [line["agent"] for line in warned] == ["a", "b"]
-    [failed] = [line for line in log if line["event"] == "turn_failed"]
+
+    def logged(event: str) -> list[dict[str, Any]]:
+        lines = (tmp_path / ".turnwright" / "worker-1.log").read_text().splitlines()
+        return [line for line in map(json.loads, lines) if line["event"] == event]
+
+    async def both() -> bool:  # it is looked at beside the work
+        return [line["agent"] for line in logged("model_cannot_be_made")] == ["a", "b"]
+
+    await until(both)
+    [failed] = logged("turn_failed")
     assert failed["level"] == "warning"
     assert "Unknown model" in failed["message"]
 
