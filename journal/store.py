@@ -40,7 +40,7 @@ from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.schedules import checked_schedule
 from turnwright.journal.script import Script, first
-from turnwright.journal.store_ahead import carry_out_ahead
+from turnwright.journal.store_ahead import carry_out_ahead, carry_out_unforked
 from turnwright.journal.store_deltas import Deltas
 from turnwright.journal.transact.ahead import Ahead, Beginning
 from turnwright.journal.transact.bases import load_state, read_entry
@@ -157,7 +157,10 @@ class Journal:
         """Raises `Undo`."""
         if isinstance(key, SessionKey) or key.is_session_log or not isinstance(command, Beginning):
             base = self._states.get(key) if isinstance(key, ThreadKey) else None
-            return await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
+            once = partial(self._carry_out, key, partial(_script_of, key, command, self.terms, base))
+            if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
+                return await carry_out_unforked(key, once)
+            return await once()
         script = partial(_beginning, key, command, self.terms, self._states.get(key))
         return await carry_out_ahead(
             self.driver, key, command, lambda ahead: self._carry_out(key, partial(script, ahead))

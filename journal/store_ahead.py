@@ -1,4 +1,6 @@
-"""Commands that begin with the state of a long history: all that takes long is done before their transaction.
+"""Commands that look before they lock, and look again if it was otherwise under the lock.
+
+Those that begin with the state of a long history do before their transaction all that takes long.
 
 Rule: the state is read while others write, and media are copied one in a transaction. What was copied for nothing goes
 again; a command that is broken off leaves it to be used by its repetition, and an erasure meets it there.
@@ -7,6 +9,7 @@ again; a command that is broken off leaves it to be used by its repetition, and 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -24,8 +27,10 @@ from turnwright.journal.transact.ahead import (
     read_ahead,
 )
 from turnwright.journal.transact.commands import Undo
+from turnwright.journal.transact.lineage import ForkedMeanwhile
 
 READS_MAX = 5
+TRIES_MAX = 20
 T = TypeVar("T")
 
 
@@ -52,6 +57,19 @@ async def carry_out_ahead(
             await _drop(driver, key, copied)
             raise
     raise StoreUnavailable(f"what thread {key.canonical} is to begin with changes all the time; try again")
+
+
+async def carry_out_unforked(key: ThreadKey, carry_out: Callable[[], Awaitable[T]]) -> T:
+    """Have an erasure carried out; again, if its thread is forked meanwhile.
+
+    Raises:
+        Undo: the command is rejected.
+        StoreUnavailable: the thread is forked again and again; nothing was erased.
+    """
+    for _ in range(TRIES_MAX):
+        with suppress(ForkedMeanwhile):
+            return await carry_out()
+    raise StoreUnavailable(f"thread {key.canonical} is forked all the time, and nothing was erased; try again")
 
 
 async def _copy_media(driver: Driver, key: ThreadKey, ahead: Ahead, copied: list[str]) -> None:

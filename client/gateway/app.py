@@ -59,7 +59,7 @@ from turnwright.client.opening import open_journal
 from turnwright.client.tracing.tracing import traced
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
-from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.errors import InvalidInput, TurnwrightError
 
 CLOSE_S = 2.0
 
@@ -175,7 +175,7 @@ async def _failed(request: Request, error: Exception) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     """What the framework itself refuses: no such path, no such method, a body that cannot be read."""
     assert isinstance(error, HTTPException)
-    if isinstance(error.__cause__, GatewayError):
+    if isinstance(error.__cause__, GatewayError | InvalidInput):
         return _answer(request, problem_of(error.__cause__))
     return _answer(request, unrouted(error.status_code, str(error.detail), error.headers or {}))
 

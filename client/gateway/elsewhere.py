@@ -21,6 +21,7 @@ from turnwright.client.gateway.desk import AskedThread, AtDesk, Guarded, WhoAsks
 from turnwright.client.thread import Thread
 from turnwright.client.thread_elsewhere import TheirForm
 from turnwright.journal.elsewhere import Format
+from turnwright.journal.elsewhere.document import check_size
 
 
 class LargeRequest(Request):
@@ -28,7 +29,12 @@ class LargeRequest(Request):
 
     async def json(self) -> Any:  # noqa: ANN401 - as the framework has it
         """What the body says; as in the framework, but for where it is found out."""
-        return await asyncio.to_thread(loads, await self.body(), object_pairs_hook=_object)
+        return await asyncio.to_thread(_parsed, await self.body())
+
+
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - as above
+    check_size(body)
+    return loads(body, object_pairs_hook=_object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NoReturn, TypeAlias
 
 from turnwright.journal.canonical import INTEGER_BITS_MAX, repair, repair_text
@@ -20,6 +22,9 @@ DOCUMENT_BYTES_MAX: Final = 256 * 1024 * 1024
 LEVELS_MAX: Final = 60
 VALUES_MAX: Final = 2_000_000
 SHOWN_CHARACTERS_MAX: Final = 60
+# Before each value but the outermost stands one of these, outside of texts.
+SIGNS: Final = b",[{"
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
 Trail: TypeAlias = "tuple[Trail | None, str | int]"
 _WORDS: Final[Mapping[type, str]] = {
     str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object",
@@ -108,6 +113,7 @@ def parsed(given: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
     """What JSON stands for. Raises `InvalidInput` if it is none."""
     if len(given) > DOCUMENT_BYTES_MAX:
         raise InvalidInput(f"the document has {len(given):,} bytes, {DOCUMENT_BYTES_MAX:,} are the most")
+    check_size(given)
     try:
         text = given.decode("utf-8-sig") if isinstance(given, bytes) else given.removeprefix("\ufeff")
         return json.loads(text, parse_constant=_no_number, object_pairs_hook=_object)
@@ -119,6 +125,24 @@ def parsed(given: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
         raise
     except ValueError as error:
         raise InvalidInput(f"the document is no JSON: {error}") from error
+
+
+def check_size(text: str | bytes) -> None:
+    """Count the values before they are made, since one of two bytes takes fifty in memory.
+
+    Raises:
+        InvalidInput: there are too many.
+    """
+    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if sum(raw.count(sign) for sign in SIGNS) <= VALUES_MAX:
+        return
+    signs = (token for token in _TOKEN.finditer(raw) if raw[token.start()] in SIGNS)
+    if next(islice(signs, VALUES_MAX, None), None) is not None:
+        raise _too_many()
+
+
+def _too_many() -> InvalidInput:
+    return InvalidInput(f"the document holds more than {VALUES_MAX:,} values")
 
 
 def _no_number(word: str) -> NoReturn:
@@ -144,7 +168,7 @@ def _check(given: object, noted: Callable[[str, str], None]) -> None:
             raise InvalidInput(f"{_path(trail)}: nested more than {LEVELS_MAX} levels deep")
         for key, item in _within(value, trail, noted):
             if seen + len(waiting) >= VALUES_MAX:  # what waits for its turn takes far more room than the document
-                raise InvalidInput(f"the document holds more than {VALUES_MAX:,} values")
+                raise _too_many()
             waiting.append((item, (trail, key), level + 1))
 
 

@@ -77,7 +77,7 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
 
     Raises:
         Undo: there is no such thread, or its session was deleted.
-        StoreUnavailable: the thread was forked meanwhile; try again.
+        ForkedMeanwhile: it is to begin anew.
     """
     row, forks = yield from lock_with_forks(key, command.seq)
     sessions = {} if row is None else (yield from lock_sessions([key, *(fork.key for fork, _ in forks)]))
@@ -113,6 +113,7 @@ def erase_command(key: ThreadKey, command: EraseEntry) -> Script[Done]:
     """Erase an entry's content, as one of the commands a journal carries out.
 
     Raises:
+        ForkedMeanwhile: it is to begin anew.
         Undo: the command is rejected.
     """
     receipt = yield from erase_entry(key, storable(command))

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.commands import EraseEntry
 from turnwright.journal.entries import Draft, EntryErased
-from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.script import Script, first, rows
 from turnwright.journal.transact.appending import append_drafts
@@ -20,6 +19,10 @@ from turnwright.journal.transact.bases import FIRST_SEQ
 from turnwright.journal.transact.content import erase_content, find_content, forget_states
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.rows import ThreadRow, clock, find_place
+
+
+class ForkedMeanwhile(Exception):
+    """Leaves the transaction of an erasure: a fork was made that it has not locked; begin anew."""
 
 
 def _let_go(row: ThreadRow) -> Script[int | None]:
@@ -51,7 +54,7 @@ def lock_with_forks(key: ThreadKey, seq: int) -> Script[tuple[ThreadRow | None, 
     """The thread and the forks that may hold what its entry brought, all locked, in the one order of threads.
 
     Raises:
-        StoreUnavailable: another fork was made meanwhile; try again.
+        ForkedMeanwhile: another fork was made since they were looked for.
     """
     place = yield from find_place(key)
     if place is None:
@@ -62,7 +65,7 @@ def lock_with_forks(key: ThreadKey, seq: int) -> Script[tuple[ThreadRow | None, 
         locked[one] = yield from lock_thread(one)
     # Also where none was there before: one that is made now waits for a lock of ours, or had one that we waited for.
     if (yield from forks_holding(place.id, seq)).keys() - locked.keys():
-        raise StoreUnavailable(f"thread {key.canonical} was forked meanwhile; try again")
+        raise ForkedMeanwhile
     return locked[key], [(row, forks[one]) for one, row in locked.items() if one in forks and row is not None]
 
 

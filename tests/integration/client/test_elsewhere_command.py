@@ -18,6 +18,7 @@ from turnwright.client import Session
 from turnwright.journal.api_keys import Grant, Role
 from turnwright.journal.driver import Driver
 from turnwright.journal.elsewhere.difference import difference
+from turnwright.journal.elsewhere.document import check_size
 from turnwright.journal.store_keys import create_key
 
 AT = ("s", AGENT)
@@ -116,3 +117,15 @@ async def test_a_conversation_that_is_being_parsed_keeps_no_other_request_waitin
             go_on.set()
         assert [(await answer).status_code for answer in parsed] == [202, 202]
         assert (await ask.post(third, json=said)).status_code == 202
+
+
+async def test_a_body_of_too_many_values_is_refused_before_they_are_made(
+    driver: Driver, journal_url: str, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(check_size.__globals__, "VALUES_MAX", 100)
+    monkeypatch.setattr("turnwright.client.gateway.elsewhere.loads", None)  # it is not to be parsed
+    token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
+    async with serving(settings_of(journal_url)) as url, http(url, token) as ask:
+        answer = await ask.post(IMPORT, json={"form": "openai", "document": [[]] * 100})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input"), answer.text
+    assert "more than 100 values" in answer.json()["detail"]

@@ -15,7 +15,7 @@ from tests.unit.journal.elsewhere.documents import PICTURE, PICTURE_TEXT
 from tests.unit.journal.world import check_pairs
 from turnwright.journal.elsewhere import FORMATS, Conversation, Format, read_conversation
 from turnwright.journal.elsewhere.difference import difference
-from turnwright.journal.elsewhere.document import document
+from turnwright.journal.elsewhere.document import check_size, document
 from turnwright.journal.elsewhere.pairs import BEGINNING, UNANSWERED
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Media, Text, Thinking, ToolCall, ToolResult
@@ -242,3 +242,32 @@ def test_of_a_document_with_too_many_values_no_more_than_may_be_are_looked_at(mo
         document(many, lambda _, __: None)
     assert many.far == 10
     assert document([None] * 9, lambda _, __: None).value == [None] * 9
+
+
+SIGNS = st.text('[{,"\\é', max_size=12)
+TREES: st.SearchStrategy[Any] = st.recursive(
+    SIGNS | st.integers(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(SIGNS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def size(tree: Any) -> int:  # noqa: ANN401 - any JSON value
+    """The values inside, and each list or object that holds none once more."""
+    if not isinstance(tree, list | dict):
+        return 0
+    inner = list(tree.values()) if isinstance(tree, dict) else tree
+    return sum(1 + size(item) for item in inner) if inner else 1
+
+
+@given(TREES, st.booleans())
+def test_values_are_counted_before_they_are_made_and_nothing_in_a_text_is_one(tree: Any, raw: bool) -> None:  # noqa: ANN401
+    said, count = json.dumps(tree, ensure_ascii=False), size(tree)
+    with pytest.MonkeyPatch.context() as patch:
+        for most in {count, max(count - 1, 0)}:
+            patch.setitem(check_size.__globals__, "VALUES_MAX", most)
+            if count <= most:
+                check_size(said.encode() if raw else said)
+            else:
+                with pytest.raises(InvalidInput, match=f"more than {most} values"):
+                    check_size(said.encode() if raw else said)
