@@ -127,5 +127,5 @@ async def test_a_body_of_too_many_values_is_refused_before_they_are_made(
     token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
     async with serving(settings_of(journal_url)) as url, http(url, token) as ask:
         answer = await ask.post(IMPORT, json={"form": "openai", "document": [[]] * 100})
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input"), answer.text
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input"), answer.text
     assert "more than 100 values" in answer.json()["detail"]
