@@ -16,9 +16,13 @@ TurnwrightError                 turnwright.journal.errors
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from turnwright.journal import errors
 from turnwright.journal.acts import Act
 from turnwright.journal.commands import Receipt
+from turnwright.journal.decide.context import UNKNOWN_SESSION
 from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.turn_status import cancel_words
@@ -126,10 +130,21 @@ def check_place(place: int, last: int) -> None:
         raise PlaceLost(place, last)
 
 
+@contextmanager
+def rejections(key: ThreadKey | SessionKey | None = None) -> Iterator[None]:
+    """What the journal refuses within is refused as any command is, with a receipt. Raises `CommandRejected`."""
+    try:
+        yield
+    except CommandRejected:
+        raise
+    except errors.CommandRejected as error:
+        raise CommandRejected(Receipt("", "rejected", code=error.code, reason=str(error)), key) from error
+
+
 def _reason(receipt: Receipt, key: ThreadKey | SessionKey | None) -> str:
     """Why it was rejected; what is not there is named, since a mistyped id is found by reading it again."""
     match receipt.code, key:
-        case "unknown_session", SessionKey() | ThreadKey():
+        case "unknown_session", SessionKey() | ThreadKey() if receipt.reason in (None, UNKNOWN_SESSION.reason):
             return f"there is no session {_of_user(key.session, key)}; create it first"
         case "unknown_thread", ThreadKey():
             return f"there is no thread {_thread(key)}; a turn that is submitted to it makes it"

@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import Unpack
 
 from turnwright.client.access import Access, How
+from turnwright.client.errors import rejections
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.store_import import Imported, Target
 
@@ -39,8 +40,9 @@ class Exporting(ABC):
             StoreUnavailable: the file is not whole; begin it again.
         """
         await self.status()
-        async for line in self._access.backend.export(self.key):
-            yield line
+        with rejections(self.key):
+            async for line in self._access.backend.export(self.key):
+                yield line
 
 
 class Importing:
@@ -76,4 +78,5 @@ class Importing:
         """
         _, principal, reason = self._access.said(how)
         target = Target(self._access.tenant, user, session_id)
-        return await self._access.backend.import_session(Path(path), target, principal, reason, go_on=go_on)
+        with rejections():
+            return await self._access.backend.import_session(Path(path), target, principal, reason, go_on=go_on)

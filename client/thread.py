@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack, get_args
 
-from turnwright.client.access import How
+from turnwright.client.access import How, checked
 from turnwright.client.inputs import as_budget, as_message, one_of
 from turnwright.client.thread_admin import ThreadAdmin
 from turnwright.client.thread_elsewhere import ThreadElsewhere
@@ -144,9 +144,10 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
         command = ForkThread(
             request_id=request_id, principal=principal, reason=reason, at_seq=at, thread=thread, session=session
         )
-        receipt = await self._command(command, how)
-        name = thread or fork_name(self.key, request_id)
-        return Thread(self._access, replace(self.key, thread=name, session=session or self.key.session), receipt)
+        made = replace(self.key, thread=thread or fork_name(self.key, request_id), session=session or self.key.session)
+        receipt = await self._access.command(self.key, command, check=False)
+        missing = made.session_key if receipt.code == "unknown_session" and session else self.key
+        return Thread(self._access, made, checked(receipt, check=how.get("check", True), key=missing))
 
     async def make_whole(self, **how: Unpack[How]) -> Receipt:
         """Keep with this fork what it begins with, and the files of it, so that its origin is needed no more.

@@ -21,7 +21,7 @@ from turnwright.client.turn import Turn
 from turnwright.client.views import TurnView
 from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import IfBusy
-from turnwright.journal.errors import TurnwrightError
+from turnwright.journal.errors import RequestIdReused, TurnwrightError
 from turnwright.journal.ids import MAIN_THREAD, ThreadKey
 
 P = ParamSpec("P")
@@ -122,8 +122,12 @@ class Tools:
         if not self._reaches(question.key):
             raise NotFound("question", interaction_id)
         turn = self._client.turn_of(question)
-        receipt = await turn.respond(interaction_id, resolution, answer or {}, request_id=request_id, reason=reason)
-        return Answered(interaction_id=interaction_id, turn_id=question.turn_id, duplicate=receipt.duplicate)
+        try:
+            receipt = await turn.respond(interaction_id, resolution, answer or {}, request_id=request_id, reason=reason)
+            duplicate = receipt.duplicate
+        except RequestIdReused:  # the same answer in other words: what was said first stays
+            duplicate = True
+        return Answered(interaction_id=interaction_id, turn_id=question.turn_id, duplicate=duplicate)
 
     async def questions(self, session: Session | None = None, limit: Some = QUESTIONS) -> Questions:
         """List the questions that wait for an answer, the oldest first: of all sessions, or of one."""

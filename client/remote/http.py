@@ -15,7 +15,7 @@ import httpx2
 from turnwright.client.command_routes import PREFIX
 from turnwright.client.errors import AccessDenied, ClientClosed
 from turnwright.client.on_the_wire import to_header
-from turnwright.journal.errors import InvalidInput, RequestIdReused, StoreError, StoreUnavailable
+from turnwright.journal.errors import CommandRejected, InvalidInput, RequestIdReused, StoreError, StoreUnavailable
 
 CONNECT_TIMEOUT_S = 5.0
 ANSWER_TIMEOUT_S = 60.0
@@ -147,6 +147,8 @@ def error_of(answer: httpx2.Response) -> Exception:
             return InvalidInput(detail)
         case 409 if problem.get("code") == "request_id_reused":
             return RequestIdReused(detail)
+        case 409 | 410 if problem.get("receipt"):
+            return CommandRejected(str(problem.get("code")), detail)
         case 429 | 502 | 503 | 504:
             return StoreUnavailable(detail)
         case status:

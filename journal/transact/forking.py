@@ -94,13 +94,13 @@ def _begin(row: ThreadRow, command: ForkThread, ahead: Ahead | None) -> Script[t
 def _make(target: ThreadKey, origin: Locked, command: ForkThread) -> Script[Locked]:
     session = yield from find_session(target.session_key)
     if session is None or session.deleted:
-        raise Undo(rejected(command, UNKNOWN_SESSION))
+        raise _no_session(target, command)
     yield from create_thread(target, session.id, origin.now_us)
     made = yield from lock_in_session(target)
     if made is None or made.row.seq:
         raise StoreUnavailable(f"thread {target.canonical} came to be while it was being forked; try again")
     if made.session.deleted:
-        raise Undo(rejected(command, UNKNOWN_SESSION))
+        raise _no_session(target, command)
     if made.session.control.closed:
         raise _undo(command, "session_closed", "the session is closed")
     return made
@@ -120,6 +120,10 @@ def _keep(row: ThreadRow, loaded: Loaded, payload: ThreadForked) -> Script[None]
     """Keep what the fork begins with: reading it took long, and each worker that comes to it would read it again."""
     entry = Draft("", payload).at(row.seq + 1, row.at_us)
     yield from keep_checkpoint(row, evolve_state(begun_from(loaded.state, row.key), entry))
+
+
+def _no_session(target: ThreadKey, command: ForkThread) -> Undo:
+    return _undo(command, UNKNOWN_SESSION.code, f"there is no session {target.session} for the fork; create it first")
 
 
 def _undo(command: ForkThread, code: str, reason: str) -> Undo:

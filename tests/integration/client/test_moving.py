@@ -11,7 +11,7 @@ from tests.integration.client.hands import AGENT, Hands
 from tests.integration.client.program import application
 from tests.integration.client.terminal import Run, invoke, lines, refused, shown
 from tests.integration.guides import Guide
-from turnwright.client import Client, InvalidInput, NotFound, Session
+from turnwright.client import Client, CommandRejected, InvalidInput, NotFound, Session
 from turnwright.journal.store import Journal
 
 OF = ("s", "-u", "ann")
@@ -62,6 +62,28 @@ async def test_a_session_moves_on_the_command_line(run: Run, session: Session, h
     await asyncio.to_thread(cut.write_bytes, (await asyncio.to_thread(file.read_bytes))[:-40])
     assert "its last line missing" in refused(await invoke(there, "import", str(cut), "--as-session", "other"), 2)
     assert "exclude" in refused(await invoke(there, "import", str(file), "--user", "bob", "--anonymous"), 2)
+
+
+async def test_what_is_refused_of_a_move_is_refused_as_any_command(
+    client: Client, session: Session, hands: Hands, tmp_path: Path
+) -> None:
+    await hands.finish(await session.submit("one", agent=AGENT), "done")
+    other = client.session("ann", "other")
+    with pytest.raises(CommandRejected, match="there is no session other") as nowhere:
+        await session.thread(AGENT).fork(session="other")
+    assert (nowhere.value.code, nowhere.value.key) == ("unknown_session", other.key)
+    await other.create()
+    await session.thread(AGENT).fork(session="other")
+    with pytest.raises(CommandRejected, match="whole") as refused_:
+        await anext(other.export())
+    assert (refused_.value.code, refused_.value.receipt.status) == ("not_whole", "rejected")
+    file, url = tmp_path / "s.jsonl", f"sqlite:///{tmp_path / 'elsewhere.db'}"
+    file.write_bytes(b"".join([part async for part in session.export()]))
+    async with Client.connect(journal_url=url, migrate=True) as there:
+        await there.import_session(file)
+        with pytest.raises(CommandRejected) as twice:
+            await there.import_session(file, session_id="again")
+    assert twice.value.code == "turn_exists"
 
 
 async def test_the_guide_moves_a_session(

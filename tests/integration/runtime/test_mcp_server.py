@@ -90,7 +90,8 @@ async def test_a_task_is_submitted_asks_is_answered_and_tells_its_answer(
         given = {"interaction_id": question["interaction_id"], "resolution": "approve", "reason": "it is a sum"}
         answered = await ask(client, "respond", **given)
         assert (answered["turn_id"], answered["duplicate"]) == (made["turn_id"], False)
-        assert (await ask(client, "respond", **given))["duplicate"]
+        for reason in ("it is a sum", "it is small"):
+            assert (await ask(client, "respond", **given | {"reason": reason}))["duplicate"]
         done = await ask(client, "wait", turn_id=made["turn_id"], timeout_s=60)
         assert (done["status"], done["finished"], done["questions"]) == ("completed", True, [])
         assert done["answer"].startswith("It is ")
