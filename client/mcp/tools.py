@@ -21,7 +21,7 @@ from turnwright.client.turn import Turn
 from turnwright.client.views import TurnView
 from turnwright.journal.canonical import digest_of
 from turnwright.journal.commands import IfBusy
-from turnwright.journal.errors import RequestIdReused, TurnwrightError
+from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import MAIN_THREAD, ThreadKey
 
 P = ParamSpec("P")
@@ -125,8 +125,10 @@ class Tools:
         try:
             receipt = await turn.respond(interaction_id, resolution, answer or {}, request_id=request_id, reason=reason)
             duplicate = receipt.duplicate
-        except RequestIdReused:  # the same answer in other words: what was said first stays
-            duplicate = True
+        except CommandRejected as error:
+            duplicate = error.code == "request_id_reused"  # the same answer, for another reason: the first one stays
+            if not duplicate:
+                raise
         return Answered(interaction_id=interaction_id, turn_id=question.turn_id, duplicate=duplicate)
 
     async def questions(self, session: Session | None = None, limit: Some = QUESTIONS) -> Questions:
