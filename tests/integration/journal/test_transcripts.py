@@ -125,6 +125,21 @@ async def test_wherever_the_files_were_cut_off_or_lost_they_are_written_the_same
         assert await kept.afresh() == whole
 
 
+async def test_threads_that_took_turns_have_the_same_lines_however_they_were_written(
+    played: Played, kept: Kept, tmp_path: Path
+) -> None:
+    for number, key in enumerate((KEY, SIDE, KEY, SIDE)):
+        await answered(played, f"said {number}", key)
+        await kept.go_on()
+    anew = Kept(played.journal, tmp_path / "anew")
+    await anew.go_on()
+    assert kept.log.read_bytes() == anew.log.read_bytes()
+    for thread in ("main", "side"):
+        mine, theirs = ([line for line in one.seen() if line[0] == thread] for one in (kept, anew))
+        assert mine == theirs
+        assert len(mine) == 4
+
+
 async def test_a_file_that_holds_something_else_is_written_anew(played: Played, kept: Kept) -> None:
     await answered(played, "one")
     whole = await kept.afresh()
