@@ -44,7 +44,7 @@ from turnwright.journal.entries import (
     TurnStarted,
     UsageCounted,
 )
-from turnwright.journal.messages import Block, Message, Outcome, Text, ToolCall, ToolResult, Usage
+from turnwright.journal.messages import NO_ENTRY, Block, Message, Outcome, Text, ToolCall, ToolResult, Usage
 from turnwright.journal.permissions.change import joined
 
 UNKNOWN_TEXT = "The outcome of this call is unknown: it started, and no result was recorded."
@@ -283,7 +283,8 @@ def _closing(state: AgentState, entry: Entry) -> tuple[Message, ...]:
 
 
 def _shifted(message: Message, by: int) -> Message:
-    return message.model_copy(update={"seq": message.seq - by})
+    """One that somebody wrote into the state is of no entry here either."""
+    return message if message.seq == NO_ENTRY else message.model_copy(update={"seq": message.seq - by})
 
 
 _IMPORTABLE = frozenset({"context", "summary", "permissions", "plan", "memory", "tasks", "tools"})

@@ -16,6 +16,8 @@ Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["success", "error", "denied", "interrupted", "unknown"]
 Denier = Literal["person", "rule"]
 
+NO_ENTRY = 0  # of a message that somebody wrote into the state: no entry holds its results to be read back
+
 
 class Frozen(BaseModel):
     """Base of everything that is stored: immutable, and an unknown field is an error."""
@@ -141,7 +143,7 @@ class Message(Frozen):
     """One message. `id` and `seq` are those of the entry that holds it; a caller leaves them out."""
 
     id: str = ""
-    seq: int = 0
+    seq: int = NO_ENTRY
     role: Role
     blocks: tuple[Block, ...] = ()
     name: str | None = None

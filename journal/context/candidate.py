@@ -16,14 +16,13 @@ from turnwright.journal.context.stubs import READ_RESULT, STUB_CHARACTERS_MAX, s
 from turnwright.journal.context.tokens import fixed_tokens, message_tokens, request_tokens, text_tokens, tokens_of
 from turnwright.journal.entries import ContextCompacted, ContextOffloaded, Entry, Payload
 from turnwright.journal.evolve_state import fold_state
-from turnwright.journal.messages import Block, Message, Text, ToolResult
+from turnwright.journal.messages import NO_ENTRY, Block, Message, Text, ToolResult
 
 # How much longer, as a part of the window, a request must be until a summary is tried again that failed; twice as
 # much after each failure.
 LONGER_BEFORE_RETRY = 0.02
 DOUBLINGS_MAX = 10
 PINNED = "pinned"  # the metadata of a message that stays, whatever becomes of those around it
-NO_ENTRY = 0  # of a message that somebody wrote into the state: none holds its results to be read back
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import pytest
 from tests.integration.journal.conftest import AGENT, KEY, SESSION, Played
 from tests.integration.journal.forking import fork, fresh, head, rewind, said, texts
 from tests.integration.journal.moving import proven, take, written
-from turnwright.journal.commands import CreateSession, ImportThread, Inject
-from turnwright.journal.messages import Message, Text, user
+from turnwright.journal.commands import CreateSession, ImportThread, Inject, UpdateState
+from turnwright.journal.messages import NO_ENTRY, Message, Text, ToolCall, ToolResult, user
 from turnwright.journal.permissions.rules import parse_rule
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store_import import Target
@@ -107,3 +107,19 @@ async def test_what_begins_there_moves_and_is_rebuilt(brought: Played, target: P
             update={"session_id": "copy"}
         )
     assert await proven(target.journal) == []
+
+
+async def test_a_result_that_somebody_wrote_into_the_state_is_of_no_entry_in_forks_either(played: Played) -> None:
+    await said(played, "one")
+    call, result = (
+        ToolCall(id="c", name="look", arguments={}),
+        ToolResult(id="c", name="look", output=(Text(text="long"),)),
+    )
+    written = [user("x"), Message(role="assistant", blocks=(call,)), Message(role="tool", blocks=(result,))]
+    changes = {"context": [message.model_dump(mode="json") for message in written]}
+    seq = await head(played.journal)
+    await played.execute(KEY, UpdateState(request_id="write", expected_seq=seq, reason="as told", changes=changes))
+    once = await fork(played, name="once")
+    twice = await fork(played, name="twice", key=once)
+    for key in (KEY, once, twice):
+        assert [message.seq for message in (await fresh(played.journal, key)).context] == [NO_ENTRY] * 3
