@@ -144,7 +144,8 @@ class Thread(ThreadAdmin, ThreadTasks, ThreadElsewhere):
         command = ForkThread(
             request_id=request_id, principal=principal, reason=reason, at_seq=at, thread=thread, session=session
         )
-        made = replace(self.key, thread=thread or fork_name(self.key, request_id), session=session or self.key.session)
+        name = fork_name(self.key, request_id) if thread is None else thread
+        made = replace(self.key, thread=name, session=self.key.session if session is None else session).checked()
         receipt = await self._access.command(self.key, command, check=False)
         missing = made.session_key if receipt.code == "unknown_session" and session else self.key
         return Thread(self._access, made, checked(receipt, check=how.get("check", True), key=missing))

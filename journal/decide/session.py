@@ -37,8 +37,10 @@ from turnwright.journal.entries import (
     SessionSummarised,
     SessionTitled,
 )
+from turnwright.journal.errors import InvalidInput
 
 FAILED_CHARACTERS_MAX = 500
+TITLE_CHARACTERS_MAX = 500
 ERASED_MEANWHILE = Rejection("erased_meanwhile", "what it was made of was erased, in part or whole, while it was made")
 
 
@@ -48,8 +50,13 @@ def decide_session(
     """May this happen to the session, and what does it record?
 
     `was_erased`: content that a description may hold words of went while it was made.
+
+    Raises:
+        InvalidInput: it holds what no journal can keep, or too long a title.
     """
     command = storable(command)
+    if isinstance(command, SetTitle | CreateSession) and len(command.title or "") > TITLE_CHARACTERS_MAX:
+        raise InvalidInput(f"a title has at most {TITLE_CHARACTERS_MAX} characters, not {len(command.title or ''):,}")
     if not isinstance(command, CreateSession) and not control.created:
         return UNKNOWN_SESSION
     match command:

@@ -58,8 +58,9 @@ def fork_command(key: ThreadKey, command: ForkThread, ahead: Ahead | None) -> Sc
 
 def target_of(key: ThreadKey, command: ForkThread) -> ThreadKey:
     """The thread that the command makes."""
-    name = command.thread or fork_name(key, command.request_id)
-    return replace(key, thread=name, session=command.session or key.session).checked()
+    name = fork_name(key, command.request_id) if command.thread is None else command.thread
+    session = key.session if command.session is None else command.session
+    return replace(key, thread=name, session=session).checked()
 
 
 def _check(locked: Locked, target: ThreadKey, command: ForkThread) -> Script[None]:

@@ -156,7 +156,15 @@ async def test_what_cannot_be_is_refused_by_its_code_and_changes_nothing(
     ):
         result = await run(*words, "--json")
         assert (result.stdout, json.loads(refused(result))["error"]["code"]) == ("", code), words
-    for wrong in (("fork", "--at", "0"), ("fork", "--at", "x"), ("rewind",), ("rewind", "--to", "0")):
+    assert "at most 500 characters" in refused(await run("session", "title", "s", "x" * 501, "-u", "ann"), 2)
+    for wrong in (
+        ("fork", "--as", ""),
+        ("fork", "--into", ""),
+        ("fork", "--at", "0"),
+        ("fork", "--at", "x"),
+        ("rewind",),
+        ("rewind", "--to", "0"),
+    ):
         assert (await run("thread", wrong[0], *AT, *wrong[1:])).exit_code == 2, wrong
     assert await session.history() == before
     assert (await closed.threads()).items == ()
