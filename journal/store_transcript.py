@@ -45,12 +45,12 @@ class SessionTranscripts:
         """Bring both files to where the session is; returns its position."""
         if self._position is None or self._seen is None:
             await self._open()
-        behind, touched, erased = None, set[ThreadKey](), False
+        behind, touched, erased = None, dict[ThreadKey, None](), False  # in the order of what is new
         async for page in self._pages(self._position or 0):
             if behind is not None:
                 await self._append(behind)
             behind = page
-            touched |= {located.thread for located in page if located.thread.agent}
+            touched |= {located.thread: None for located in page if located.thread.agent}
             if any(isinstance(located.entry.payload, EntryErased) for located in page):
                 erased = True
                 break
