@@ -1,12 +1,13 @@
-"""What passes through Temporal, sealed: its server and its backups hold no key of a thread, decision or error to read.
+"""What passes through Temporal, sealed: its server and its backups hold no payload and no error that can be read.
 
 The file of keys has one a line. The first seals; the others still open what they sealed:
 
     2026-12  Zk1…=
     2026-06  9fQ…=
 
-Rule: who has no key reads nothing and changes nothing, for each payload is sealed whole by AES-256-GCM. What was
-written before there were keys is still read.
+Rule: who has no key reads nothing that is sealed and cannot change it unseen, for each payload is sealed whole by
+AES-256-GCM. What was never sealed, such as what was written before there were keys, is still read: whoever may write to
+Temporal can put such in, so sealing hides and does not replace Temporal's own authorization.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -46,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Keys:
     """Keys (32 bytes each) by their names; the first seals."""
 
-    by_name: Mapping[str, bytes]
+    by_name: Mapping[str, bytes] = field(repr=False)
 
     @property
     def newest(self) -> str:

@@ -27,6 +27,13 @@ CACHED_STATEMENTS = 512
 BY_INDEX = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin")
 
 RETRIED = (pg.SerializationError, pg.DeadlockDetectedError, pg.InvalidCachedStatementError)
+# The connection is gone, or of no use any more, while the server may be well.
+BROKEN = (
+    pg.PostgresConnectionError,
+    pg.IdleInTransactionSessionTimeoutError,
+    pg.InterfaceError,
+    pg.InternalClientError,
+)
 SURVIVED = (*RETRIED, pg.LockNotAvailableError)
 FAILURES = (pg.PostgresError, pg.InterfaceError, pg.InternalClientError, OSError)
 _LATER = (

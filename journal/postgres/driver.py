@@ -19,7 +19,7 @@ from turnwright.journal.driver import Hook, Observer, Presence, tell
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.postgres import migrating
 from turnwright.journal.postgres.client import Connection, Pool
-from turnwright.journal.postgres.connection import FAILURES, RETRIED, Server, drop
+from turnwright.journal.postgres.connection import BROKEN, FAILURES, RETRIED, Server, drop
 from turnwright.journal.postgres.holds import Holds, ServerHold
 from turnwright.journal.postgres.locks import topic
 from turnwright.journal.postgres.notices import Listener, Notifier
@@ -163,13 +163,14 @@ class PostgresDriver:
             return version, await connection.fetchval("SHOW synchronous_commit")
 
     async def _try(self, begin: str, script: Callable[[], Script[T]], trail: Trail) -> T:
-        """Run it; when the server chose it as the victim of a conflict, run it again."""
+        """Run it; again when the server chose it as the victim of a conflict, and a read once on another connection."""
         for tried in range(1, TRIES_MAX + 1):
             trail.clear()
             try:
                 return await self._once(begin, script, trail)
             except StoreUnavailable as error:
-                if tried == TRIES_MAX or not isinstance(error.__cause__, RETRIED):
+                again = RETRIED if begin != READ or tried > 1 else (*RETRIED, *BROKEN)
+                if tried == TRIES_MAX or not isinstance(error.__cause__, again):
                     raise
             await asyncio.sleep(random.uniform(0, RETRY_S_MAX))  # noqa: S311 - jitter
         raise AssertionError

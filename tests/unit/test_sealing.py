@@ -66,6 +66,10 @@ async def test_nothing_is_sealed_twice_alike_and_no_salt_serves_for_ever(monkeyp
     assert await Sealing(NEW).decode(sealed) == [Payload(data=b"said")] * 7
 
 
+def test_no_key_is_in_what_is_shown_of_keys() -> None:
+    assert "nnnn" not in repr(NEW)
+
+
 def test_keys_are_read_newest_first(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text(f"# of this year\n\nb  {key(2)}\n a {key(1)}\n")

@@ -43,6 +43,25 @@ async def test_a_broken_connection_is_unavailable_and_the_next_write_works(drive
     assert await driver.read(partial(remembers, "lost", "next")) == [False, True]
 
 
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_read_whose_connection_breaks_is_begun_once_more(driver: Driver, look: Look, times: int) -> None:
+    await driver.write(partial(remember, "there"))
+    broken: list[str] = []
+
+    async def hook(point: str) -> None:
+        if point == "commit" and len(broken) < times:
+            broken.append(point)
+            await break_connections(look)
+
+    driver.hook = hook
+    if times == 1:
+        assert await driver.read(partial(remembers, "there", "not")) == [True, False]
+    else:
+        with pytest.raises(StoreUnavailable):
+            await driver.read(partial(remembers, "there", "not"))
+    assert len(broken) == times
+
+
 async def test_a_broken_connection_takes_presence_and_lead_with_it(driver: Driver, other: Driver, look: Look) -> None:
     presence = await driver.hold_presence("p1", {}, lease_s=LONG_S)
     lead = await driver.try_lead("sweep", lease_s=LONG_S)
