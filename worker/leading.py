@@ -37,8 +37,10 @@ class LeadingLooper(Looper):
 
     async def end(self) -> None:
         """Let another lead."""
-        await self._stop_watching()
-        await self.lead.release()
+        try:
+            await self._stop_watching()
+        finally:
+            await self.lead.release()
 
     async def round(self) -> None:
         """One round of the work if it is this one's, else a rest."""

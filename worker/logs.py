@@ -66,7 +66,7 @@ def _ruled(file: LogRulesFile, log_level: LogLevel) -> Processor:
     def keep(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
         rules, wrong = file.look()
         if wrong:
-            structlog.get_logger(__name__).warning("log_rules_wrong", why=wrong, then="the rules of before go on")
+            structlog.get_logger(__name__).error("log_rules_wrong", why=wrong, then="the rules of before go on")
         if not rules.keep(getattr(logger, "name", ""), method, event, log_level):
             raise structlog.DropEvent
         return event

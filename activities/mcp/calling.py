@@ -16,10 +16,11 @@ from mcp import MCPError
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult, RequestParamsMeta
 
 from turnwright.activities.mcp.asking import CANCELLED, ROUNDS_MAX, Asking
-from turnwright.activities.mcp.live import Live, seen
+from turnwright.activities.mcp.live import Live
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tool_errors import ToolError
 from turnwright.activities.tool_results import Question
+from turnwright.activities.unwatched import seen
 from turnwright.journal.agents import ToolSpec
 
 # The key a server may recognise a repeated call by; the prefix is ours, as the protocol asks.

@@ -12,9 +12,10 @@ import asyncio
 import time
 from typing import Final
 
-from turnwright.activities.mcp.live import Live, seen
+from turnwright.activities.mcp.live import Live
 from turnwright.activities.mcp.server import McpServer
 from turnwright.activities.sources.port import SourceAway
+from turnwright.activities.unwatched import seen
 
 BACKOFF_S_FIRST: Final = 0.5
 BACKOFF_S_MAX: Final = 30.0

@@ -41,6 +41,7 @@ from turnwright.activities.mcp.under_way import Hearing, UnderWay
 from turnwright.activities.sources.port import SourceAway
 from turnwright.activities.sources.terms import TOOLS_MAX
 from turnwright.activities.tool_errors import bounded, without_secrets
+from turnwright.activities.unwatched import seen
 
 CLOSE_S_MAX: Final = 8.0
 LIST_AGE_S_MAX: Final = 300.0
@@ -292,12 +293,6 @@ class Live:
     async def _heard(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._is_fresh = False
-
-
-def seen(task: asyncio.Task[Any]) -> None:
-    """Look at the end of a task nobody may wait for any more; asyncio reports errors nobody looked at."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _root(error: BaseException) -> BaseException:

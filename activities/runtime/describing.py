@@ -17,6 +17,7 @@ import structlog
 from turnwright.activities.agent import Agent
 from turnwright.activities.models.port import Model, ModelFailure, ModelRequest, Partial
 from turnwright.activities.registry import Registry
+from turnwright.activities.unwatched import seen
 from turnwright.journal import store_admin
 from turnwright.journal.agent_state import AgentState
 from turnwright.journal.budgets import exhausted
@@ -87,7 +88,7 @@ class Describing:
         _, left = await asyncio.wait({task}, timeout=STOP_S)
         if left:
             log.warning("describing_left", effect="what its model takes is not counted")
-            task.add_done_callback(_seen)
+            task.add_done_callback(seen)
 
     def ended(self, key: ThreadKey) -> None:
         """A turn of the thread has ended."""
@@ -212,9 +213,3 @@ def _why(error: Exception) -> str:
     if isinstance(error, ModelFailure):
         return f"the model failed: {error.failure}"
     return f"the model failed: {type(error).__name__}"
-
-
-def _seen(task: asyncio.Task[None]) -> None:
-    """Look at the end of a task nobody waits for; asyncio reports errors nobody looked at."""
-    if not task.cancelled():
-        task.exception()

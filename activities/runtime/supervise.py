@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from turnwright.activities.runtime.stop import Stop, Why
+from turnwright.activities.unwatched import seen
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ async def supervise(body: Coroutine[Any, Any, T], stop: Stop, stop_s: float | No
     done, _ = await asyncio.wait({task}, timeout=stop_s)
     if done:
         return _ended(task, stop.why)
-    task.add_done_callback(_seen)
+    task.add_done_callback(seen)
     return Ended(stopped=stop.why)
 
 
@@ -55,9 +56,3 @@ def _ended(task: asyncio.Task[T], why: Why | None) -> Ended[T]:
         return Ended(task.result(), stopped=why)
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the caller says what it means
         return Ended(error=error, stopped=why)
-
-
-def _seen(task: asyncio.Task[Any]) -> None:
-    """Look at the end of a body nobody waits for; asyncio reports errors nobody looked at."""
-    if not task.cancelled():
-        task.exception()

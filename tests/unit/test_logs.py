@@ -212,7 +212,7 @@ def test_rules_that_are_wrong_are_said_once_and_change_nothing(rules: Path, wron
     structlog.get_logger().debug("three")
     told = events(stream)
     assert [event["event"] for event in told if event["level"] == "debug"] == ["one", "two", "three"]
-    [said] = [event for event in told if event["level"] == "warning"]
+    [said] = [event for event in told if event["level"] == "error"]
     assert (said["event"], why in said["why"]) == ("log_rules_wrong", True), said
     rules.write_text('{"level": "warning"}')
     structlog.get_logger().debug("four")
