@@ -19,9 +19,9 @@ class TurnView:
 
     `status` is the one word for people; `phase`, `pause` and `revision` are what commands go by. `ahead` counts
     the turns before it in its queue. `held_by` says who paused it, its thread or its session, when and why, and
-    `cancelled_by` who cancelled it. `children` are the turns of subagents whose end it waits for: the first 20, and
-    with theirs the nearest 50; `children_unseen` counts those of its own that are left out. Times are microseconds
-    since 1970 UTC by the store's clock.
+    `cancelled_by` who cancelled it. `children` are the turns of subagents whose end it waits for: 20, and with theirs
+    50; of more the first and nearest, those that ask before others. `children_unseen` counts those of its own that are
+    left out. Times are microseconds since 1970 UTC by the store's clock.
     """
 
     key: ThreadKey

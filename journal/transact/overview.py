@@ -6,7 +6,7 @@ Rule: each is one snapshot, and changes nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from turnwright.journal.acts import Act, Level
@@ -16,8 +16,9 @@ from turnwright.journal.entries import Entry
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, first, rows
 from turnwright.journal.transact.acts import cancelled_by, held_by, session_held_by, tools_away
+from turnwright.journal.transact.askers import asking_turns
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, SMALL_PAGE_ENTRIES, entry_of
-from turnwright.journal.transact.rows import ThreadRow, clock, find_place, find_session, find_thread
+from turnwright.journal.transact.rows import ThreadRow, clock, find_place, find_session, find_session_id, find_thread
 from turnwright.journal.transact.spending import read_others
 from turnwright.journal.transact.turns import find_turn, front_turn
 from turnwright.journal.turn_status import TurnStatus
@@ -87,13 +88,18 @@ class _Member:
     """A turn of a family, and those of its children that are looked at."""
 
     scene: Scene
-    below: list[_Member] = field(default_factory=list)
+    below: dict[str, _Member] = field(default_factory=dict)
 
     @property
     def waits_for(self) -> tuple[OpenChild, ...]:
         """The children that have not ended."""
         active = self.scene.control.turn(self.scene.status.turn_id)
         return () if active is None else active.children
+
+    @property
+    def in_order(self) -> list[_Member]:
+        """Those that are looked at, as they were opened."""
+        return [self.below[child.turn_id] for child in self.waits_for if child.turn_id in self.below]
 
 
 def see_turn(key: ThreadKey, turn_id: str, *, children: bool = True) -> Script[Scene | None]:
@@ -103,19 +109,54 @@ def see_turn(key: ThreadKey, turn_id: str, *, children: bool = True) -> Script[S
 
 
 def _with_children(top: Scene) -> Script[Scene]:
-    """With the turns it waits for, and those that these wait for: the nearest first, and so many in all."""
+    """With the turns it waits for, and those that these wait for: the nearest first, and so many in all.
+
+    Where they are more, those that ask come before others: whatever is asked is seen, at the latest when what was seen
+    before it is answered.
+    """
+    scene = yield from _looked_at([_Member(top)])
+    if not any(one.children_unseen for one in _all_of(scene)):
+        return scene
+    session_id = yield from find_session_id(top.key.session_key)
+    asking = frozenset[str]() if session_id is None else (yield from asking_turns(session_id))
     family = [_Member(top)]
+    branch = list(family)
+    while branch and len(family) <= FAMILY_SEEN_MAX:
+        # Down to who asks before the next branch: else there may be room for those only that lead to them.
+        below = yield from _look_below(branch[-1], asking, 1)
+        family += below
+        branch = [*branch, *below] if below else branch[:-1]
+    return (yield from _looked_at(family))
+
+
+def _looked_at(family: list[_Member]) -> Script[Scene]:
+    """The first of a family with all that there is room for."""
     for member in family:  # it grows on the way
-        room = FAMILY_SEEN_MAX + 1 - len(family)
-        for child in member.waits_for[: min(room, CHILDREN_SEEN_MAX)]:
-            key = child.beside(member.scene.key)
-            seen = yield from _see_turn(key, child.turn_id)
-            member.below.append(_Member(seen or _not_yet(member.scene, key, child.turn_id)))
-        family += member.below
+        family += yield from _look_below(member, None, FAMILY_SEEN_MAX + 1 - len(family))
     for member in reversed(family):
-        below = tuple(child.scene for child in member.below)
+        below = tuple(child.scene for child in member.in_order)
         member.scene = replace(member.scene, children=below, children_unseen=len(member.waits_for) - len(below))
     return family[0].scene
+
+
+def _look_below(member: _Member, wanted: Collection[str] | None, room: int) -> Script[list[_Member]]:
+    """Look at children that were not looked at, at those `wanted` or at any."""
+    new = [
+        child
+        for child in member.waits_for
+        if child.turn_id not in member.below and (wanted is None or child.turn_id in wanted)
+    ][: max(0, min(room, CHILDREN_SEEN_MAX - len(member.below)))]
+    for child in new:
+        key = child.beside(member.scene.key)
+        seen = yield from _see_turn(key, child.turn_id)
+        member.below[child.turn_id] = _Member(seen or _not_yet(member.scene, key, child.turn_id))
+    return [member.below[child.turn_id] for child in new]
+
+
+def _all_of(scene: Scene) -> Iterator[Scene]:
+    yield scene
+    for child in scene.children:
+        yield from _all_of(child)
 
 
 def _not_yet(parent: Scene, key: ThreadKey, turn_id: str) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from turnwright.journal.entries import Entry
@@ -21,6 +22,13 @@ def find_turn_thread(turn_id: str) -> Script[ThreadKey | None]:
     """The thread a turn belongs to."""
     row = yield from first("find_turn_thread", turn_id)
     return None if row is None else ThreadKey.parse(row[0])
+
+
+def parents_of(turn_ids: Iterable[str]) -> Script[set[str]]:
+    """The turns that wait for these, as far as they were opened by one."""
+    found = yield from rows("turn_bodies", json.dumps(sorted(turn_ids)))
+    opened_by = (_status(turn_id, body).parent for turn_id, body in found)
+    return {parent.turn_id for parent in opened_by if parent is not None and not parent.detached}
 
 
 def front_turn(thread_id: int) -> Script[TurnStatus | None]:

@@ -86,6 +86,28 @@ async def test_of_a_large_family_the_nearest_are_shown_and_how_many_are_not(
     assert (alone.status, alone.children, alone.children_unseen) == ("waiting", (), 4)
 
 
+async def test_of_a_large_family_those_that_ask_are_shown_however_far_down_they_are(
+    client: Client, session: Session, hands: Hands, asking: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await session.submit("one", agent=AGENT)
+    children = await hands.open_children(turn, 4)
+    await asking.want_tool(await client.turn(children[2]))
+    last = await client.turn(children[3])
+    below = await hands.open_child(last)
+    await asking.want_tool(await client.turn(below))
+    monkeypatch.setattr(overview, "CHILDREN_SEEN_MAX", 2)
+    monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 3)
+    view = await turn.status()
+    assert ([child.turn_id for child in view.children], view.children_unseen) == (children[2:], 2)
+    asked = await turn.questions()
+    assert [question.turn_id for question in asked] == [children[2], below]
+    monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 2)
+    for asker in (children[2], below):
+        [question] = await turn.questions()
+        assert question.turn_id == asker
+        await turn.deny(question.interaction_id)
+
+
 async def test_the_answer_of_a_child_is_taken_in_by_the_next_command_to_its_parent(
     client: Client, session: Session, hands: Hands
 ) -> None:
