@@ -73,6 +73,7 @@ class WorkerProcess:
         self._unready = "it starts"
         self._tracing: Tracing | None = None
         self._showing = Showing(shown_at(settings), self._why_not_ready)
+        self._showing.know(registry.names, (tool.name for agent in registry for tool in agent.definition.tools))
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 

@@ -4,20 +4,23 @@
     journal.driver.observers.append(meters.committed)
 
 Rule: what was appended says what happened, so nothing else has to count it: each entry is counted by the process that
-committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded.
+committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded. Prometheus sees a
+rise only of what it has seen before, so whatever may be counted stands at zero as soon as its labels are known: else
+the first failure, which is often the only one, would never show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
-from typing import Final
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 
 from turnwright.client.metrics.labels import OTHER, Bounded
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import (
+    REGISTRY,
     ContextCompacted,
     ContextCompactionFailed,
     Entry,
@@ -32,6 +35,7 @@ from turnwright.journal.entries import (
     RunClaimed,
     ToolFinished,
     ToolLate,
+    ToolStarted,
     TurnCancelled,
     TurnCompleted,
     TurnFailed,
@@ -39,6 +43,7 @@ from turnwright.journal.entries import (
     TurnStarted,
     UsageCounted,
 )
+from turnwright.journal.entries.operation import FailureClass, InteractionKind, InterruptReason, ToolOutcome
 from turnwright.journal.messages import Usage
 from turnwright.journal.transact.appending import Appended
 
@@ -46,6 +51,9 @@ AGENTS_MAX = 100
 MODELS_MAX = 50
 TOOLS_MAX = 200
 CODES_MAX = 50
+TOKENS: Final = ("input", "output", "cache_read", "cache_write")
+# Those that turns of most agents may fail with; any other is counted from its first on.
+TURN_CODES: Final = ("internal", "model_error", "budget", "max_steps", "max_tokens", "tool_time", "queue_full")
 MS_PER_S = 1_000
 MICROS_PER_USD = 1_000_000
 # A commit takes a millisecond, a model a minute, a turn that waits for a person days.
@@ -78,11 +86,21 @@ class Meters:
         self._tokens = self._counter("model_tokens", "Tokens used; cached ones are part of the input", "model", "kind")
         self._cost = self._counter("model_cost_usd", "What model calls cost, where it is known", "model")
         self._tools = self._histogram("tool_seconds", "Ended tool calls", CALL_BUCKETS_S, "tool", "outcome")
+        self._calls = self._counter("tool_calls", "Tool calls by how they ended", "tool", "outcome")
         self._compactions = self._counter("compactions", "Times that the oldest messages gave way to a summary")
         self._late = self._counter("late_results", "Results that came after their operation was closed", "kind")
         self._unknown = self._counter("unknown_effects", "Calls whose effect nobody knows", "tool")
         self._asked = self._counter("questions_asked", "Questions to people and outside systems", "kind")
         self._settled = self._counter("questions_settled", "Their ends", "how")
+        self._begun: set[tuple[str, str]] = set()
+        self._begin()
+
+    def know(self, agents: Iterable[str] = (), tools: Iterable[str] = ()) -> None:
+        """Show zeros for these until something is counted of them."""
+        for agent in agents:
+            self._begin_agent(self._agent(agent))
+        for tool in tools:
+            self._begin_tool(self._tool(tool))
 
     def committed(self, notes: Sequence[object], seconds: float) -> None:
         """An observer of a driver's commits."""
@@ -99,6 +117,7 @@ class Meters:
 
     @_count.register
     def _(self, _: TurnQueued, at: Appended, __: Entry) -> None:
+        self.know(agents=(at.key.agent,))
         self._queued.labels(self._agent(at.key.agent)).inc()
 
     @_count.register
@@ -152,8 +171,13 @@ class Meters:
         self._count_usage(OTHER, payload.usage)
 
     @_count.register
+    def _(self, payload: ToolStarted, _: Appended, __: Entry) -> None:
+        self.know(tools=(payload.name,))
+
+    @_count.register
     def _(self, payload: ToolFinished, _: Appended, __: Entry) -> None:
         tool = self._tool(payload.name)
+        self._calls.labels(tool, payload.outcome).inc()
         self._tools.labels(tool, payload.outcome).observe(payload.duration_ms / MS_PER_S)
         if payload.effect_unknown or payload.outcome == "unknown":
             self._unknown.labels(tool).inc()
@@ -182,12 +206,46 @@ class Meters:
             self._turns.labels(agent, phase).observe(_seconds(turn.started_at_us, entry.at_us))
 
     def _count_usage(self, model: str, usage: Usage) -> None:
-        for kind in ("input", "output", "cache_read", "cache_write"):
-            tokens = getattr(usage, f"{kind}_tokens")
-            if tokens:
-                self._tokens.labels(model, kind).inc(tokens)
-        if usage.cost_microusd:
-            self._cost.labels(model).inc(usage.cost_microusd / MICROS_PER_USD)
+        for kind in TOKENS:
+            self._tokens.labels(model, kind).inc(getattr(usage, f"{kind}_tokens"))
+        self._cost.labels(model).inc(usage.cost_microusd / MICROS_PER_USD)
+
+    def _begin(self) -> None:
+        """What has the same labels in every process."""
+        self._count_usage(OTHER, Usage())
+        for counter, values in (
+            (self._entries, REGISTRY),
+            (self._failures, get_args(FailureClass)),
+            (self._interrupted, get_args(InterruptReason)),
+            (self._late, ("model", "tool")),
+            (self._asked, get_args(InteractionKind)),
+            (self._settled, ("answered", "expired", "cancelled")),
+        ):
+            for value in values:
+                counter.labels(value)
+
+    def _begin_agent(self, agent: str) -> None:
+        if self._has_begun("agent", agent):
+            return
+        for family in (self._queued, self._waited, self._runs):
+            family.labels(agent)
+        for phase in ("completed", "cancelled", "failed"):
+            self._turns.labels(agent, phase)
+            for code in TURN_CODES if phase == "failed" else ("",):
+                self._ended.labels(agent, phase, code)
+
+    def _begin_tool(self, tool: str) -> None:
+        """All but the buckets of its seconds, which would be most of the page."""
+        if self._has_begun("tool", tool):
+            return
+        self._unknown.labels(tool)
+        for outcome in get_args(ToolOutcome):
+            self._calls.labels(tool, outcome)
+
+    def _has_begun(self, what: str, name: str) -> bool:
+        begun = (what, name) in self._begun
+        self._begun.add((what, name))
+        return begun
 
     def _counter(self, name: str, what: str, *labels: str) -> Counter:
         return Counter(f"turnwright_{name}", what, labels, registry=self.registry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -42,6 +42,11 @@ class Showing:
         if self._meters is not None and self._page is not None:
             journal.driver.observers.append(self._meters.committed)
             self._page.journal = journal
+
+    def know(self, agents: Iterable[str], tools: Iterable[str]) -> None:
+        """Show zeros for these until something is counted of them."""
+        if self._meters is not None:
+            self._meters.know(agents, tools)
 
     def end(self) -> None:
         """The journal is about to be closed."""

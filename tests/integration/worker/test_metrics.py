@@ -52,9 +52,12 @@ async def shown_by(worker: WorkerUnderTest) -> str:
 @pytest.mark.slow
 async def test_a_worker_shows_what_it_did_and_whether_it_takes_work(stack: Stack) -> None:
     worker = await stack.ready_worker(metrics_port=0)
-    turn = await stack.submit(call("add", a=1, b=2), say("It is {result}."))
-    await turn.result(timeout_s=30)
     async with httpx2.AsyncClient(base_url=await shown_by(worker)) as http:
+        before = numbers_of((await http.get("/metrics")).text)
+        assert before["turnwright_turns_ended_total", "bot", "model_error", "failed"] == 0
+        assert before["turnwright_tool_calls_total", "lost", "add"] == 0
+        turn = await stack.submit(call("add", a=1, b=2), say("It is {result}."))
+        await turn.result(timeout_s=30)
         found = numbers_of((await http.get("/metrics")).text)
         assert found["turnwright_model_seconds_count", "scripted:test"] == 2
         assert found["turnwright_tool_seconds_count", "success", "add"] == 1

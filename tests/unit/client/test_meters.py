@@ -18,15 +18,18 @@ from turnwright.journal.entries import (
     ModelLate,
     ModelResponded,
     Payload,
+    RunClaimed,
     ToolFinished,
     ToolLate,
+    ToolStarted,
     TurnCancelled,
     TurnFailed,
+    TurnQueued,
     TurnStarted,
     UsageCounted,
 )
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import Usage
+from turnwright.journal.messages import Usage, user
 from turnwright.journal.transact.appending import Appended
 from turnwright.journal.turn_status import TurnStatus
 
@@ -37,10 +40,25 @@ USED = Usage(input_tokens=7, output_tokens=5, cost_microusd=2_000_000)
 
 def counted(*payloads: Payload) -> Meters:
     """Meters that have seen these, committed together."""
-    meters, key = Meters(), ThreadKey("acme", None, "bot", "s")
+    meters = Meters()
+    count(meters, *payloads)
+    return meters
+
+
+def count(meters: Meters, *payloads: Payload) -> None:
+    key = ThreadKey("acme", None, "bot", "s")
     entries = tuple(Draft(f"e{n}", payload, turn_id="t").at(n, AT_US) for n, payload in enumerate(payloads, start=1))
     meters.committed([Appended(key, entries, ThreadControl(), {"t": TURN}), "of no interest"], 0.25)
-    return meters
+
+
+def counters(meters: Meters) -> dict[tuple[str, ...], float]:
+    """Counters and counts of histograms, by name and labels."""
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in meters.registry.collect()
+        for sample in family.samples
+        if family.name.startswith("turnwright_") and sample.name.endswith(("_total", "_count"))
+    }
 
 
 @pytest.mark.parametrize(
@@ -102,6 +120,46 @@ def test_what_was_committed_is_counted_once(payload: Payload, name: str, labels:
     assert registry.get_sample_value(f"turnwright_{name}", labels) == value
     assert registry.get_sample_value("turnwright_entries_total", {"type": payload.TYPE}) == 1
     assert registry.get_sample_value("turnwright_commit_seconds_sum") == 0.25
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        ModelFailed(ordinal=1, failure="auth", message="no"),
+        ModelInterrupted(ordinal=1, reason="lost", usage=USED),
+        ModelLate(ordinal=1, what="failed"),
+        ToolLate(call_id="c", name="add", ordinal=1, outcome="success"),
+        InteractionRequested(interaction_id="i", kind="unknown_outcome"),
+        InteractionExpired(interaction_id="i", resolution="expired"),
+        TurnStarted(revision=2, queued_seq=1, session_seq=0),
+        TurnCancelled(revision=2),
+        TurnFailed(code="model_error", message="no", revision=2),
+        RunClaimed(start_epoch=0, temporal_run_id="r"),
+    ],
+)
+def test_the_first_of_its_kind_is_a_rise_from_a_zero_that_was_shown_before(payload: Payload) -> None:
+    meters = Meters()
+    meters.know(agents=["bot"])
+    before = counters(meters)
+    count(meters, payload)
+    risen = {name for name, value in counters(meters).items() if value != before.get(name)}
+    assert ("turnwright_entries_total", payload.TYPE) in risen
+    assert len(risen) >= 3, "it is counted beside its entry and its commit"
+    assert [name for name in risen if before.get(name) != 0] == []
+
+
+def test_an_agent_stands_at_zero_from_its_first_turn_on_and_a_tool_from_its_first_call() -> None:
+    meters = counted(
+        TurnQueued(request_id="r", input=user("hello")),
+        ToolStarted(call_id="c", name="pay", ordinal=1, nonce="n", presence="p", key="k"),
+    )
+    found = counters(meters)
+    assert found["turnwright_turns_ended_total", "bot", "failed", "max_steps"] == 0
+    assert found["turnwright_tool_calls_total", "pay", "lost"] == 0
+    count(meters, ToolFinished(call_id="c", name="pay", ordinal=1, outcome="lost", effect_unknown=True))
+    found = counters(meters)
+    assert found["turnwright_tool_calls_total", "pay", "lost"] == 1
+    assert found["turnwright_unknown_effects_total", "pay"] == 1
 
 
 def test_a_label_has_a_bounded_number_of_values_and_those_that_came_first_stay_themselves() -> None:
