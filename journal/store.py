@@ -40,7 +40,7 @@ from turnwright.journal.evolve_state import fold_state
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.schedules import checked_schedule
 from turnwright.journal.script import Script, first
-from turnwright.journal.store_ahead import carry_out_ahead, carry_out_unforked
+from turnwright.journal.store_ahead import carry_out_ahead, carry_out_erasure
 from turnwright.journal.store_deltas import Deltas
 from turnwright.journal.transact.ahead import Ahead, Beginning
 from turnwright.journal.transact.bases import load_state, read_entry
@@ -157,10 +157,12 @@ class Journal:
         """Raises `Undo`."""
         if isinstance(key, SessionKey) or key.is_session_log or not isinstance(command, Beginning):
             base = self._states.get(key) if isinstance(key, ThreadKey) else None
-            once = partial(self._carry_out, key, partial(_script_of, key, command, self.terms, base))
             if isinstance(command, EraseEntry) and isinstance(key, ThreadKey):
-                return await carry_out_unforked(key, once)
-            return await once()
+                erase = partial(erase_command, key, command)
+                return await carry_out_erasure(
+                    self.driver, key, command, lambda looked: self._carry_out(key, partial(erase, looked))
+                )
+            return await self._carry_out(key, partial(_script_of, key, command, self.terms, base))
         script = partial(_beginning, key, command, self.terms, self._states.get(key))
         return await carry_out_ahead(
             self.driver, key, command, lambda ahead: self._carry_out(key, partial(script, ahead))
@@ -328,8 +330,6 @@ def _script_of(
         return trigger_command(key, command, terms)
     if isinstance(key, SessionKey):
         return session_command(key, command)  # type: ignore[arg-type]
-    if isinstance(command, EraseEntry):
-        return erase_command(key, command)
     if key.is_session_log:
         raise InvalidInput("a session's log takes only the session's commands; give the session's key")
     return thread_command(key, command, terms, base)

@@ -8,15 +8,14 @@ again; a command that is broken off leaves it to be used by its repetition, and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from turnwright.journal.commands import MakeWhole
+from turnwright.journal.commands import EraseEntry, MakeWhole
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import StoreUnavailable
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.transact.ahead import (
     Ahead,
     Beginning,
@@ -28,6 +27,7 @@ from turnwright.journal.transact.ahead import (
 )
 from turnwright.journal.transact.commands import Undo
 from turnwright.journal.transact.lineage import ForkedMeanwhile
+from turnwright.journal.transact.made_of import MuchMadeOf, erase_some_made_of
 
 READS_MAX = 5
 TRIES_MAX = 20
@@ -59,17 +59,33 @@ async def carry_out_ahead(
     raise StoreUnavailable(f"what thread {key.canonical} is to begin with changes all the time; try again")
 
 
-async def carry_out_unforked(key: ThreadKey, carry_out: Callable[[], Awaitable[T]]) -> T:
-    """Have an erasure carried out; again, if its thread is forked meanwhile.
+async def carry_out_erasure(
+    driver: Driver, key: ThreadKey, command: EraseEntry, carry_out: Callable[[Mapping[SessionKey, int]], Awaitable[T]]
+) -> T:
+    """Have an erasure carried out; again, if its thread is forked meanwhile, or much was made of what it erases.
 
     Raises:
         Undo: the command is rejected.
         StoreUnavailable: the thread is forked again and again; nothing was erased.
     """
-    for _ in range(TRIES_MAX):
-        with suppress(ForkedMeanwhile):
-            return await carry_out()
+    looked: dict[SessionKey, int] = {}
+    forked = 0
+    while forked < TRIES_MAX:
+        try:
+            return await carry_out(looked)
+        except ForkedMeanwhile:
+            forked += 1
+        except MuchMadeOf as much:
+            await _erase_made_of(driver, much, command, looked)
     raise StoreUnavailable(f"thread {key.canonical} is forked all the time, and nothing was erased; try again")
+
+
+async def _erase_made_of(driver: Driver, much: MuchMadeOf, command: EraseEntry, looked: dict[SessionKey, int]) -> None:
+    """Have a session lose what was made of it, some in a transaction; what is made meanwhile is left to the last."""
+    at: int | None = looked.get(much.session, 0)
+    while at is not None:
+        looked[much.session] = at
+        at = await driver.write(partial(erase_some_made_of, much, command, at))
 
 
 async def _copy_media(driver: Driver, key: ThreadKey, ahead: Ahead, copied: list[str]) -> None:

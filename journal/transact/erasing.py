@@ -8,7 +8,8 @@ meanwhile: another thread might just be keeping the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from turnwright.journal import entry_ids
 from turnwright.journal.advance import fold_drafts
@@ -35,7 +36,7 @@ from turnwright.journal.entries import (
 )
 from turnwright.journal.errors import JournalError
 from turnwright.journal.evolve_session import evolve_session
-from turnwright.journal.ids import ThreadKey
+from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.appending import append_drafts
@@ -69,15 +70,20 @@ KEPT = {
     ContextCleared.TYPE: "the conversation would hold again what was cleared",
 }
 INPUTS = frozenset({TurnQueued.TYPE, InputSteered.TYPE, InputInjected.TYPE})
+NOTHING: Mapping[SessionKey, int] = MappingProxyType({})
 PLANS = frozenset({PlanChanged.TYPE, StateUpdated.TYPE})
 
 
-def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
+def erase_entry(key: ThreadKey, command: EraseEntry, looked: Mapping[SessionKey, int] = NOTHING) -> Script[Receipt]:
     """Erase an entry's content; one that is erased already stays as it is.
+
+    `looked`: up to which entry of its log the descriptions of a session were erased before, as far as they were made
+    of it.
 
     Raises:
         Undo: there is no such thread, or its session was deleted.
         ForkedMeanwhile: it is to begin anew.
+        MuchMadeOf: descriptions of a session are to be erased before.
     """
     row, forks = yield from lock_with_forks(key, command.seq)
     sessions = {} if row is None else (yield from lock_sessions([key, *(fork.key for fork, _ in forks)]))
@@ -102,21 +108,22 @@ def erase_entry(key: ThreadKey, command: EraseEntry) -> Script[Receipt]:
         yield from _delete_media(entry, {row.session_id, *(fork.session_id for fork, _ in forks)})
         if not key.is_session_log:
             held = {key: command.seq} | {fork.key: number for fork, number in forks}
-            for one in sessions.values():
-                yield from erase_made_of(one, held, command)
+            for session_key, one in sessions.items():
+                yield from erase_made_of(one, held, command, looked.get(session_key, 0))
     receipt = Receipt(command.request_id, "accepted", seq=seq)
     yield from remember(row.id, command, receipt)
     return receipt
 
 
-def erase_command(key: ThreadKey, command: EraseEntry) -> Script[Done]:
-    """Erase an entry's content, as one of the commands a journal carries out.
+def erase_command(key: ThreadKey, command: EraseEntry, looked: Mapping[SessionKey, int]) -> Script[Done]:
+    """Erase an entry's content, as one of the commands a journal carries out; `looked` as of `erase_entry`.
 
     Raises:
         ForkedMeanwhile: it is to begin anew.
+        MuchMadeOf: descriptions of a session are to be erased before.
         Undo: the command is rejected.
     """
-    receipt = yield from erase_entry(key, storable(command))
+    receipt = yield from erase_entry(key, storable(command), looked)
     if receipt.status == "rejected":
         raise Undo(receipt)
     return Done(receipt)

@@ -2,7 +2,8 @@
 
 Rule: a title or summary may hold any word that was said up to the entry it was made through, so it goes in the
 transaction in which such an entry does, also in sessions that hold forks of the thread. One that is still being made
-finds the erasure (`was_erased`) and is not kept.
+finds the erasure (`was_erased`) and is not kept. Where they are many, most are erased before, some in a transaction:
+that one of them is gone and its entry is not yet does no harm.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from turnwright.journal.advance import fold_drafts
 from turnwright.journal.commands import DescribeSession, EraseEntry, LoggedCommand
 from turnwright.journal.describing import is_made_of
+from turnwright.journal.edge import storable
 from turnwright.journal.entries import Draft, Entry, EntryErased
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.ids import SessionKey, ThreadKey
@@ -21,6 +23,17 @@ from turnwright.journal.transact.appending import append_drafts
 from turnwright.journal.transact.content import erase_content, find_content, find_readable, forget, texts_of
 from turnwright.journal.transact.locking import lock_thread
 from turnwright.journal.transact.rows import SessionRow, ThreadRow, clock, lock_session, write_session
+
+AT_ONCE_MAX = 100
+
+
+class MuchMadeOf(Exception):
+    """Leaves the transaction of an erasure: so much was made of what is `held` that a `session` loses it before."""
+
+    def __init__(self, session: SessionKey, held: Mapping[ThreadKey, int]) -> None:
+        super().__init__(session.canonical)
+        self.session = session
+        self.held = held
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +79,53 @@ def was_erased(thread: ThreadRow, log: ThreadRow, command: LoggedCommand) -> Scr
     return False
 
 
-def erase_made_of(locked: LockedSession, held: Mapping[ThreadKey, int], command: EraseEntry) -> Script[None]:
-    """Erase the titles and summaries that may hold words of what was erased, `held` by number in each thread."""
+def erase_made_of(
+    locked: LockedSession, held: Mapping[ThreadKey, int], command: EraseEntry, after_seq: int
+) -> Script[None]:
+    """Erase the titles and summaries that may hold words of what was erased, `held` by number in each thread.
+
+    Those up to `after_seq` of the session's log were looked at before.
+
+    Raises:
+        MuchMadeOf: there are too many for one transaction.
+    """
     log = locked.log
     if log is None or locked.session.deleted:
         return
+    found = yield from rows("descriptions", log.id, after_seq, AT_ONCE_MAX + 1)
+    if len(found) > AT_ONCE_MAX:
+        raise MuchMadeOf(log.key.session_key, held)
+    yield from _erase(log, locked.session, [row[0] for row in found], held, command)
+
+
+def erase_some_made_of(much: MuchMadeOf, command: EraseEntry, after_seq: int) -> Script[int | None]:
+    """As `erase_made_of`, some behind a place of the session's log; the place they reach to, None: that is all."""
+    log = yield from lock_thread(much.session.log)
+    session = yield from lock_session(much.session)
+    if log is None or session is None or session.deleted:
+        return None
+    found = [row[0] for row in (yield from rows("descriptions", log.id, after_seq, AT_ONCE_MAX))]
+    yield from _erase(log, session, found, much.held, storable(command))
+    return found[-1] if len(found) == AT_ONCE_MAX else None
+
+
+def _erase(
+    log: ThreadRow, session: SessionRow, seqs: Iterable[int], held: Mapping[ThreadKey, int], command: EraseEntry
+) -> Script[None]:
+    """Erase those of these descriptions that were made of what is `held`, and say so."""
     here = {key: number for key, number in held.items() if key.session_key == log.key.session_key}
     found: list[Entry] = []
-    for (seq,) in (yield from rows("descriptions", log.id)):
+    for seq in seqs:
         entry = yield from find_readable(log, seq)
         if entry is not None and any(is_made_of(entry.payload, key, number) for key, number in here.items()):
             found.append(entry)
-    if not found:
-        return
     for entry in found:
         content = yield from find_content(log, entry.seq)
         assert content is not None, "it was just read"
         assert content.stored is not None, "it was just read"
         yield from erase_content(log, entry.seq, content, content.stored)
-    yield from _say_so(log, locked.session, found, command)
+    if found:
+        yield from _say_so(log, session, found, command)
 
 
 def _say_so(log: ThreadRow, session: SessionRow, erased: list[Entry], command: EraseEntry) -> Script[None]:

@@ -15,6 +15,7 @@ from turnwright.journal.entries import EntryErased
 from turnwright.journal.entries.session import MadeOf
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store_verify import verify
+from turnwright.journal.transact import made_of
 from turnwright.journal.transact.searching import SearchFilter
 
 ELSEWHERE = SessionKey("t", None, "elsewhere")
@@ -100,6 +101,30 @@ async def test_what_is_made_anew_of_a_summary_that_is_erased_meanwhile_is_not_ke
     await played.execute(KEY, EraseEntry(request_id="erase", seq=1))
     assert (await played.journal.execute(SESSION, made)).code == "erased_meanwhile"
     assert await stored("xylophones") == set()
+
+
+async def test_no_transaction_of_an_erasure_grows_with_what_was_made_of_it(
+    played: Played, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_of, "AT_ONCE_MAX", 3)
+    first = await said(played, "bicycles")
+    await describe(played, 2, first, "About bicycles.")
+    last = await said(played, "loud in the evenings: xylophones")
+    for number in range(3, 11):
+        await describe(played, number, last + number, f"About xylophones {number}.")
+    points: list[str] = []
+    played.journal.driver.hook = points.append
+    await played.execute(KEY, EraseEntry(request_id="erase", seq=first + 1, principal="ann", reason="asked to"))
+    played.journal.driver.hook = None
+    transactions = [one.split() for one in " ".join(points).split("begin")]
+    erased = [count for one in transactions if (count := one.count("erase_payload"))]
+    assert erased == [1, 2, 3, 3, 1], "the first was undone"
+    assert await stored("xylophones") == set()
+    assert await stored("bicycles") != set()
+    told = [entry.payload for entry in await played.journal.entries(SESSION.log)]
+    by_whom = [(one.principal, one.reason) for one in told if isinstance(one, EntryErased)]
+    assert by_whom == [("ann", "asked to")] * 8
+    assert await findings(played) == []
 
 
 @pytest.mark.parametrize("first", ["describing", "erasing"])
