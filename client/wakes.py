@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from turnwright.client.unreached import brief
+from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.serving import serving
@@ -54,6 +55,7 @@ class Wakes:
         self._sending: dict[ThreadKey | SessionKey, asyncio.Task[None]] = {}
         self._again: set[ThreadKey | SessionKey] = set()
         self._failure: str | None = None
+        self._tried = False
         self._is_theirs = False
         self.closed = False
 
@@ -61,6 +63,20 @@ class Wakes:
     def failure(self) -> str | None:
         """Why the last wake-up was not sent; None when it was."""
         return self._failure
+
+    async def look(self) -> bool | None:
+        """Whether Temporal took the last wake-up, or answers now; None: none was sent, or the journal is away."""
+        if self._failure is not None and self._connect is not None:
+            try:
+                async with asyncio.timeout(WAKE_TIMEOUT_S):
+                    await self._ask()
+            except StoreUnavailable:
+                return None
+            except Exception as error:  # noqa: BLE001 - as for a wake-up
+                self._failure = brief(error)
+            else:
+                self._failure = None
+        return self._failure is None if self._tried else None
 
     def send(self, key: ThreadKey | SessionKey) -> None:
         """Wake it soon; a commit during an earlier wake-up for the same key gets another one after that."""
@@ -120,6 +136,14 @@ class Wakes:
             self._failure = brief(error)
         else:
             self._failure = None
+        self._tried = True
+
+    async def _ask(self) -> None:
+        from turnwright.workflows.engine import identify  # noqa: PLC0415 - it is loaded, for a wake-up was tried
+
+        waker = await self._connected()
+        await identify(waker.client)
+        await self._check(waker)
 
     async def _connected(self) -> Waker:
         from turnwright.workflows.waking import Waker  # noqa: PLC0415 - what takes long of it is loaded

@@ -21,6 +21,12 @@ class Condition:
     slots: int = 0
     running: int = 0
     away_since_us: int | None = None
+    temporal_asked: bool = False
+
+    @property
+    def temporal_up(self) -> bool | None:
+        """Whether Temporal answered the last time that it was asked; None: it was not asked yet."""
+        return self.away_since_us is None if self.temporal_asked else None
 
     def told(self) -> Mapping[str, Any]:
         """As it stands beside the presence."""
@@ -28,9 +34,11 @@ class Condition:
 
     def temporal_away(self) -> None:
         """Temporal did not answer."""
+        self.temporal_asked = True
         if self.away_since_us is None:
             self.away_since_us = round(time.time() * SECOND_US)
 
     def temporal_there(self) -> None:
         """Temporal answered."""
+        self.temporal_asked = True
         self.away_since_us = None

@@ -72,7 +72,7 @@ class WorkerProcess:
         self._condition = Condition(settings.max_concurrent_activities)
         self._unready = "it starts"
         self._tracing: Tracing | None = None
-        self._showing = Showing(shown_at(settings), self._why_not_ready)
+        self._showing = Showing(shown_at(settings), self._why_not_ready, self._temporal_up)
         self._showing.know(registry.names, (tool.name for agent in registry for tool in agent.definition.tools))
         self._fault = read_fault(os.environ, settings.journal_url)
         self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
@@ -99,6 +99,9 @@ class WorkerProcess:
     def _why_not_ready(self) -> str:
         """Why this worker takes no work now; empty when it does."""
         return self._unready or ("Temporal does not answer" if self._condition.away_since_us is not None else "")
+
+    async def _temporal_up(self) -> bool | None:
+        return self._condition.temporal_up
 
     async def _work_on(self, journal: Journal) -> None:
         try:
@@ -202,7 +205,11 @@ class WorkerProcess:
         return journal
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
-        client = await connect(self._settings, runtime=self._runtime)
+        try:
+            client = await connect(self._settings, runtime=self._runtime)
+        except TemporalUnreachable:
+            self._condition.temporal_away()
+            raise
         return Waker(client, journal_id, queue, self._settings.workflow_task_timeout_s)
 
     def _engine(self, journal: Journal, waker: Waker) -> Engine:

@@ -142,7 +142,7 @@ async def _begin(settings: GatewaySettings, leaving: Leaving, parts: AsyncExitSt
     parts.push_async_callback(desk.journal.close)
     parts.push_async_callback(desk.wakes.close, CLOSE_S)
     await parts.enter_async_context(Deliverer(desk.journal, settings.webhooks))
-    showing = await parts.enter_async_context(Showing(settings.metrics, _ready))
+    showing = await parts.enter_async_context(Showing(settings.metrics, _ready, desk.wakes.look))
     showing.begin(desk.journal)
     parts.callback(showing.end)
     await parts.enter_async_context(traced(desk.journal, "gateway"))

@@ -1,6 +1,6 @@
-"""The page that Prometheus reads: what this process counted, and what the journal holds now.
+"""The page that Prometheus reads: what this process counted, what the journal holds now, and whether Temporal answers.
 
-Rule: the journal is asked at most once in a while however many ask, and a journal that is away takes only its own
+Rule: journal and Temporal are asked at most once in a while however many ask, and one that is away takes only its own
 numbers from the page: what the process counted is told all the same.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -28,12 +28,22 @@ SAMPLE_S_MAX = 5.0
 log = structlog.get_logger(__name__)
 
 
-class Page:
-    """The page of one process; `journal` may come later, go, and be another one."""
+async def _nobody_knows() -> None:
+    """Of a Temporal that is not used."""
 
-    def __init__(self, meters: Meters) -> None:
+
+class Page:
+    """The page of one process; `journal` may come later, go, and be another one.
+
+    Args:
+        meters: what the process counts.
+        temporal: whether Temporal answers; None: nobody knows.
+    """
+
+    def __init__(self, meters: Meters, temporal: Callable[[], Awaitable[bool | None]] = _nobody_knows) -> None:
         self.journal: Journal | None = None
         self._meters = meters
+        self._temporal = temporal
         self._sample = Sample()
         self._sampling = asyncio.Lock()
         meters.registry.register(self._sample)
@@ -42,12 +52,12 @@ class Page:
         """It, in Prometheus's text format."""
         async with self._sampling:
             if time.monotonic() - self._sample.taken_s > SAMPLE_AGE_S_MAX:
-                await self._take()
+                self._sample.taken_s = time.monotonic()
+                await asyncio.gather(self._take(), self._ask_temporal())
         return generate_latest(self._meters.registry)
 
     async def _take(self) -> None:
-        journal, self._sample.taken_s = self.journal, time.monotonic()
-        self._sample.numbers = None
+        journal, self._sample.numbers = self.journal, None
         if journal is None:
             return
         self._sample.hits, self._sample.misses = journal.cache.hits, journal.cache.misses
@@ -57,18 +67,28 @@ class Page:
         except (TurnwrightError, TimeoutError) as error:
             log.debug("metrics_without_journal", error=str(error))
 
+    async def _ask_temporal(self) -> None:
+        try:
+            async with asyncio.timeout(SAMPLE_S_MAX):
+                self._sample.temporal = await self._temporal()
+        except TimeoutError:
+            self._sample.temporal = False
+
 
 class Sample:
-    """What was found in the journal a moment ago; `numbers` None: it did not answer."""
+    """What was found a moment ago; `numbers` None: the journal did not answer. `temporal` None: nobody knows."""
 
     def __init__(self) -> None:
         self.taken_s = -SAMPLE_AGE_S_MAX
         self.numbers: list[LiveNumber] | None = None
         self.hits = self.misses = 0
+        self.temporal: bool | None = None
 
     def collect(self) -> Iterator[Metric]:
         """The families, as a collector of Prometheus gives them."""
         yield GaugeMetricFamily("turnwright_journal_up", "Whether the journal answers", value=self.numbers is not None)
+        if self.temporal is not None:
+            yield GaugeMetricFamily("turnwright_temporal_up", "Whether Temporal answers", value=self.temporal)
         reads = CounterMetricFamily("turnwright_state_reads", "States read, by where from", labels=["from"])
         reads.add_metric(["cache"], self.hits)
         reads.add_metric(["journal"], self.misses)

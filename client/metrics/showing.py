@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -21,9 +21,12 @@ class Showing:
     Args:
         address: where to listen; None: nowhere.
         ready: why the process cannot do its work now; empty: it can.
+        temporal: whether Temporal answers this process; None: nobody knows.
     """
 
-    def __init__(self, address: Address | None, ready: Callable[[], str]) -> None:
+    def __init__(
+        self, address: Address | None, ready: Callable[[], str], temporal: Callable[[], Awaitable[bool | None]]
+    ) -> None:
         self._meters: Meters | None = None
         self._page: Page | None = None
         self._listener: Listener | None = None
@@ -34,7 +37,7 @@ class Showing:
         from turnwright.client.metrics.page import Page  # noqa: PLC0415
 
         self._meters = Meters()
-        self._page = Page(self._meters)
+        self._page = Page(self._meters, temporal)
         self._listener = Listener(self._page, ready, address.host, address.port)
 
     def begin(self, journal: Journal) -> None:

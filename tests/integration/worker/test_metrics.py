@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -12,18 +13,21 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.integration.client.gateway_server import serving, settings_of
+from tests.integration.client.program import NOBODY_THERE
 from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import Stack, WorkerUnderTest
 from turnwright.client.metrics.address import Address
 from turnwright.client.metrics.listener import Listener
 from turnwright.client.metrics.meters import Meters
 from turnwright.client.metrics.page import Page
+from turnwright.client.wakes import Wakes
 from turnwright.journal.commands import CreateSession, Submit
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import user
 from turnwright.journal.store import Journal
+from turnwright.worker import loopback
 from turnwright.worker.temporal_server import TemporalServer
 
 Numbers = dict[tuple[str, ...], float]
@@ -68,6 +72,7 @@ async def test_a_worker_shows_what_it_did_and_whether_it_takes_work(stack: Stack
         assert found["turnwright_turn_queue_seconds_count", "bot"] == 1
         assert found["turnwright_runs_total", "bot"] == 1
         assert found["turnwright_journal_up",] == 1
+        assert found["turnwright_temporal_up",] == 1
         assert (await http.get("/readyz")).text == "ready\n"
         assert (await http.get("/livez")).text == "alive\n"
         assert (await http.get("/elsewhere")).status_code == httpx2.codes.NOT_FOUND
@@ -105,6 +110,35 @@ async def test_a_gateway_shows_the_turns_it_accepted_and_goes_on_without_its_jou
             assert without["turnwright_turns_queued_total", "bot"] == 1
     finally:
         await listener.stop()
+
+
+@pytest.mark.slow
+async def test_a_worker_that_finds_no_temporal_says_so(stack: Stack) -> None:
+    worker = await stack.worker(metrics_port=0, temporal_address=NOBODY_THERE)
+    await worker.until_said("waiting")
+    async with httpx2.AsyncClient(base_url=await shown_by(worker)) as http:
+        assert numbers_of((await http.get("/metrics")).text)["turnwright_temporal_up",] == 0
+
+
+async def test_a_gateway_knows_whether_temporal_takes_wake_ups_and_when_it_is_back(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turnwright.client.metrics.page.SAMPLE_AGE_S_MAX", 0)
+    server = TemporalServer(port=loopback.find_free())
+    wakes = Wakes(Journal(driver), partial(server.connect, lazy=True), None)
+    page = Page(Meters(), wakes.look)
+    name = ("turnwright_temporal_up",)
+    try:
+        assert name not in numbers_of((await page.text()).decode())
+        wakes.send(KEY)
+        assert not await wakes.flush(30)
+        assert numbers_of((await page.text()).decode())[name] == 0
+        await server.start()
+        assert numbers_of((await page.text()).decode())[name] == 1
+        assert wakes.failure is None
+    finally:
+        await wakes.close(1)
+        await server.stop()
 
 
 async def test_a_gateway_shows_its_numbers_on_a_port_of_their_own_and_not_to_its_callers(

@@ -193,11 +193,14 @@ def test_every_alert_is_tested_and_says_what_to_do() -> None:
     assert [rule["alert"] for rule in rules] == [case["alertname"] for case in quiet]
     assert firing == len(rules)
     assert all(rule["annotations"]["runbook"] and rule["annotations"]["summary"] for rule in rules)
+    guide = (ROOT / "docs" / "guides" / "watching.md").read_text("utf-8")
+    told = re.findall(r"^\| `(Turnwright\w+)` \| (page|ticket) \|", guide, re.MULTILINE)
+    assert told == [(rule["alert"], rule["labels"]["severity"]) for rule in rules]
 
 
 def test_alerts_and_dashboard_ask_for_numbers_that_are_shown() -> None:
     sample = Sample()
-    sample.numbers = [LiveNumber("turns", "queued", 1, 1.0)]
+    sample.numbers, sample.temporal = [LiveNumber("turns", "queued", 1, 1.0)], True
     meters = Meters()
     meters.registry.register(sample)
     shown = {family.name for family in meters.registry.collect()}
