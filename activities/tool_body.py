@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from turnwright.activities.given_up import Run, StillRunning
 from turnwright.activities.tool_context import ToolContext
 from turnwright.activities.tools import Tool
 
@@ -75,13 +76,23 @@ async def ended_of(call: Callable[[], Any]) -> Ended:
 
 
 async def answer_of(hook: Callable[[], Any], timeout_s: float, name: str) -> Ended | None:
-    """How a hook ended, or None if it takes longer; one that does not let itself be cancelled is left alone."""
-    task = asyncio.create_task(ended_of(hook), name=name)
+    """How a hook ended, or None if it takes longer; one that does not let itself be cancelled is left alone.
+
+    One of which too many runs were left alone is not begun: it ends with the error `StillRunning`.
+    """
+    try:
+        run = Run(hook)
+    except StillRunning as error:
+        return Ended(error=error)
+    task = asyncio.create_task(ended_of(hook if inspect.iscoroutinefunction(hook) else run.in_thread), name=name)
+    task.add_done_callback(run.end)
     try:
         await asyncio.wait({task}, timeout=timeout_s)
         return task.result() if task.done() else None
     finally:
-        task.cancel()
+        if not task.done():
+            run.give_up()
+            task.cancel()
 
 
 async def in_thread(call: Callable[[], Any]) -> Ended:

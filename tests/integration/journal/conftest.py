@@ -1,5 +1,6 @@
 """Journals on every store, with turns made as clients and workers make them, and a look at the tables from outside."""
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,12 +28,14 @@ from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Block, user
 from turnwright.journal.messages import Usage as Spent
+from turnwright.journal.sqlite.driver import SqliteDriver
 from turnwright.journal.state_parts import PermissionState
 from turnwright.journal.store import Journal
 from turnwright.journal.transact.thread_script import Outcome, Terms
 
 Sql: TypeAlias = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 Owned: TypeAlias = Callable[[int, list[int]], Awaitable[set[str]]]
+HeldUp: TypeAlias = Callable[[asyncio.Future[Any]], Awaitable[None]]
 Stored: TypeAlias = Callable[[str], Awaitable[set[str]]]
 SESSION = SessionKey("t", None, "s")
 KEY = ThreadKey("t", None, "agent", "s")
@@ -101,6 +104,25 @@ def played(journal: Journal) -> Played:
 def sql(journal_url: str) -> Sql:
     """Run a statement past the driver, and commit."""
     return partial(_run_sql, journal_url)
+
+
+@pytest.fixture
+def held_up(driver: Driver, sql: Sql) -> HeldUp:
+    """Wait until a task has come to where another transaction keeps it waiting."""
+
+    async def held_up(task: asyncio.Future[Any]) -> None:
+        async with asyncio.timeout(30):
+            while not (await waits()):
+                assert not task.done(), "it did not wait"
+                await asyncio.sleep(0.005)
+        assert not task.done()
+
+    async def waits() -> bool:
+        if isinstance(driver, SqliteDriver):  # for its turn, as one thread writes
+            return driver._writer is not None and bool(driver._writer._jobs)
+        return bool(await sql("SELECT 1 FROM pg_locks WHERE NOT granted"))
+
+    return held_up
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tests.integration.journal.asking import asking
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
+from tests.integration.journal.conftest import KEY, SESSION, HeldUp, Played, Sql, Stored
 from turnwright.journal.commands import (
     CancelSession,
     CancelTurn,
@@ -62,7 +62,7 @@ async def test_a_state_that_was_read_before_holds_no_longer_what_was_erased(play
     assert await Journal(journal.driver).state(KEY) == after
 
 
-async def test_content_another_thread_is_just_keeping_stays(driver: Driver, played: Played) -> None:
+async def test_content_another_thread_is_just_keeping_stays(driver: Driver, played: Played, held_up: HeldUp) -> None:
     journal = played.journal
     await played.submit(LARGE)
     inside, go_on = asyncio.Event(), asyncio.Event()
@@ -76,8 +76,7 @@ async def test_content_another_thread_is_just_keeping_stays(driver: Driver, play
     keeping = asyncio.ensure_future(played.submit(LARGE, OTHER))
     await inside.wait()
     erasing = asyncio.ensure_future(erase(journal, 1))
-    await asyncio.sleep(0.2)  # it has the time to go wrong
-    assert not erasing.done()
+    await held_up(erasing)
     go_on.set()
     await asyncio.gather(keeping, erasing)
     [kept] = await journal.entries(OTHER)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored
+from tests.integration.journal.conftest import KEY, SESSION, HeldUp, Played, Sql, Stored
 from tests.integration.journal.forking import fork, fresh, head, said, texts
 from turnwright.journal.commands import (
     CloseSession,
@@ -159,7 +159,7 @@ async def test_a_file_that_is_erased_in_the_origin_is_in_no_session_of_its_forks
 
 @pytest.mark.parametrize("first", ["making it whole", "erasing"])
 async def test_a_fork_that_is_made_whole_while_something_is_erased_keeps_nothing_of_it(
-    played: Played, forked: ThreadKey, driver: Driver, stored: Stored, first: str
+    played: Played, forked: ThreadKey, driver: Driver, stored: Stored, first: str, held_up: HeldUp
 ) -> None:
     both = {
         "making it whole": partial(played.journal.execute, forked, MakeWhole(request_id="w")),
@@ -176,8 +176,7 @@ async def test_a_fork_that_is_made_whole_while_something_is_erased_keeps_nothing
     begins = asyncio.ensure_future(both.pop(first)())
     await inside.wait()
     follows = asyncio.ensure_future(both.popitem()[1]())
-    await asyncio.sleep(0.2)  # it has the time to go wrong
-    assert not follows.done()
+    await held_up(follows)
     go_on.set()
     assert [(await one).status for one in (begins, follows)] == ["accepted"] * 2
     assert await stored(IMAGE.decode()) == await stored(SHA) == set()

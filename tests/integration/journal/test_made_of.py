@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played, Stored
+from tests.integration.journal.conftest import KEY, SESSION, HeldUp, Played, Stored
 from tests.integration.journal.forking import fork, head, said
 from turnwright.journal import store_search
 from turnwright.journal.commands import CreateSession, DescribeSession, EraseEntry, MakeWhole, PauseThread, SetTitle
@@ -129,7 +129,7 @@ async def test_no_transaction_of_an_erasure_grows_with_what_was_made_of_it(
 
 @pytest.mark.parametrize("first", ["describing", "erasing"])
 async def test_whichever_comes_first_the_words_are_gone(
-    played: Played, driver: Driver, stored: Stored, first: str
+    played: Played, driver: Driver, stored: Stored, first: str, held_up: HeldUp
 ) -> None:
     last = await said(played, "loud in the evenings: xylophones")
     made = await begun(played, 1, last, "About xylophones.")
@@ -148,8 +148,7 @@ async def test_whichever_comes_first_the_words_are_gone(
     begins = asyncio.ensure_future(both.pop(first)())
     await inside.wait()
     follows = asyncio.ensure_future(both.popitem()[1]())
-    await asyncio.sleep(0.2)  # it has the time to go wrong
-    assert not follows.done()
+    await held_up(follows)
     go_on.set()
     assert (await begins).status == "accepted"
     assert (await follows).code == (None if first == "describing" else "erased_meanwhile")

@@ -73,14 +73,16 @@ async def test_an_error_after_the_commit_is_a_lost_acknowledgement(driver: Drive
 
 
 async def test_a_hook_may_wait_for_something_on_the_loop(driver: Driver) -> None:
-    gate = asyncio.Event()
+    inside, gate = asyncio.Event(), asyncio.Event()
 
     async def hook(point: str) -> None:
         if point == "commit":
+            inside.set()
             await gate.wait()
 
     driver.hook = hook
     writing = asyncio.ensure_future(driver.write(lambda: remember("a")))
-    assert not (await asyncio.wait([writing], timeout=0.05))[0]
+    await inside.wait()
+    assert not writing.done()
     gate.set()
     await writing
