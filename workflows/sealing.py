@@ -113,9 +113,14 @@ def read_keys(file: Path) -> Keys:
     """
     try:
         with file.open("rb") as opened:
-            text = opened.read(KEYS_BYTES_MAX).decode()
+            held = opened.read(KEYS_BYTES_MAX + 1)
+        text = held.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"the keys for Temporal cannot be read from {file}: {error}") from None
+    if len(held) > KEYS_BYTES_MAX:  # the keys behind would be missing, and with them what they sealed
+        raise InvalidInput(
+            f"{file} holds more than {KEYS_BYTES_MAX:,} bytes, which is no file of keys; take old ones out"
+        )
     keys: dict[str, bytes] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -106,6 +106,16 @@ def test_a_name_that_comes_twice_and_a_file_that_is_not_there_are_refused(tmp_pa
         read_keys(tmp_path / "none")
 
 
+def test_a_file_that_is_larger_than_any_file_of_keys_is_refused_and_not_cut_off(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    line = f"one {base64.b64encode(b'o' * 32).decode()}\n"
+    file.write_text(line + "#" * (sealing.KEYS_BYTES_MAX - len(line)))
+    assert read_keys(file).newest == "one"
+    file.write_text(line + "#" * (sealing.KEYS_BYTES_MAX - len(line) + 1))
+    with pytest.raises(InvalidInput, match="more than 65,536 bytes"):
+        read_keys(file)
+
+
 async def test_errors_are_sealed_too_and_without_keys_nothing_is() -> None:
     assert converter(None) is DataConverter.default
     sealed, failure = converter(NEW), Failure()

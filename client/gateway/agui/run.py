@@ -32,7 +32,6 @@ from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey, checked_request_id
 from turnwright.journal.messages import Text
 from turnwright.journal.store_children import turns_above
-from turnwright.journal.transact.reading import PAGE_ENTRIES_MAX
 
 RESUMED_MAX = 100
 # The question is settled, or its turn has moved on: the run is told so, and goes on with what is so now.
@@ -190,13 +189,16 @@ async def _before(direct: Direct, key: ThreadKey, done: Iterable[tuple[_Said, Re
 
 
 async def _reached(direct: Direct, key: ThreadKey, position: int, head: int) -> int:
-    """How far the thread was when something was committed at a position of its session."""
-    while page := await direct.timeline(key.session_key, position, PAGE_ENTRIES_MAX):
-        for located in page:
-            if located.thread == key:
-                return located.entry.seq - 1
-        position = page[-1].entry.position
-    return head
+    """How far the thread was when something was committed at a position of its session, by halving what is possible."""
+    known, too_far = 0, head + 1
+    while too_far - known > 1:
+        middle = (known + too_far) // 2
+        [entry] = await direct.entries(key, middle - 1, 1)
+        if entry.position < position:
+            known = middle
+        else:
+            too_far = middle
+    return known
 
 
 def _run(

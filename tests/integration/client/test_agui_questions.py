@@ -350,6 +350,23 @@ async def test_what_a_child_asks_ends_the_run_of_its_parent_and_is_answered_ther
     assert await run(ask, resume) == second, "asked for again it is told again"
 
 
+async def test_a_run_that_only_answers_a_child_is_told_again_from_where_it_began(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
+) -> None:
+    async with started(ask, run_input("r-1", said("look it up"))) as events:
+        turn = await turn_of(client)
+        child = await client.turn(await hands.open_child(turn))
+        await asking.want_tool(child)
+        first = await rest(events)
+    await hands.finish(await client.session("ann", "s").submit("something else", agent=AGENT, thread="other"))
+    resume = run_input("r-2", said("look it up"), resume=[entry_of(first, payload=True)])
+    async with started(ask, resume) as events:
+        await turn.cancel()
+        second = await rest(events)
+    assert outcome(second) == "cancelled"
+    assert await run(ask, resume) == second
+
+
 async def test_an_answer_to_a_child_that_is_refused_leaves_the_parent_undone_and_may_be_given_again(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
