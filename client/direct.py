@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from turnwright.client.access import checked
 from turnwright.client.bringing import Brought, WantedConversation, bringing
 from turnwright.client.enlisting import statements_of
 from turnwright.client.errors import ClientClosed
 from turnwright.client.questions import Question, question_of
+from turnwright.client.tracing.commands import Giver
 from turnwright.client.turn_report import Reading, TurnReport
 from turnwright.client.views import TurnView, view_of
 from turnwright.client.wakes import Wakes
@@ -61,6 +62,9 @@ from turnwright.journal.transact.searching import SearchFilter, SearchHit
 from turnwright.journal.webhooks import NewWebhook, WantedWebhook, Webhook
 from turnwright.journal.why import Why
 
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
 RETRY_S = 0.2
 CLOSE_S = 2.0
 # No thread has anything to do for them; the workers hear of them from the store.
@@ -69,12 +73,13 @@ T = TypeVar("T")
 
 
 class Direct:
-    """The `Backend` of a journal and its wake-ups."""
+    """The `Backend` of a journal and its wake-ups; `tracer`: for the spans of commands, None: the process's own."""
 
-    def __init__(self, journal: Journal, tenant: str, wakes: Wakes) -> None:
+    def __init__(self, journal: Journal, tenant: str, wakes: Wakes, tracer: Tracer | None = None) -> None:
         self._opened = journal
         self._tenant = tenant
         self._wakes = wakes
+        self._giver = Giver(journal.journal_id, tracer)
 
     @property
     def journal(self) -> Journal:
@@ -96,6 +101,12 @@ class Direct:
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
         """Carry out a command, and wake what it concerns; an answer to what a child asks is given to the child."""
+        (receipt,) = await self._giver.give(key, [command], lambda: self._execute(key, command))
+        return receipt
+
+    async def _execute(
+        self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand
+    ) -> tuple[Receipt, ...]:
         receipt = await _twice(lambda: self.journal.execute(key, command), command.request_id)
         if isinstance(command, Respond) and receipt.status == "rejected":
             below = await _twice(lambda: asked_below(self.journal, self._tenant, command), command.request_id)
@@ -105,7 +116,7 @@ class Direct:
         silent = isinstance(command, UNHEARD) or (isinstance(key, ThreadKey) and key.is_session_log)
         if receipt.status != "rejected" and not silent:
             self._wakes.send(key)
-        return receipt
+        return (receipt,)
 
     async def execute_together(
         self, key: ThreadKey, commands: Sequence[ClientCommand], moot: Collection[str]
@@ -117,7 +128,9 @@ class Direct:
             StoreUnavailable: whether they were committed is open; repeat them with the same request ids.
         """
         ids = ", ".join(command.request_id for command in commands)
-        receipts = await _twice(lambda: self.journal.execute_together(key, commands, moot), ids)
+        receipts = await self._giver.give(
+            key, commands, lambda: _twice(lambda: self.journal.execute_together(key, commands, moot), ids)
+        )
         for receipt in receipts:
             checked(receipt, check=receipt.code not in moot, key=key)
         self._wakes.send(key)
@@ -140,7 +153,12 @@ class Direct:
         """Whoever sees the caller's commit queues the turn and wakes the thread."""
         store_enlisting.schema_of(self.journal)
         ask = await statements_of(connection)
-        return await store_enlisting.enlist(self.journal, key, command, ask)
+
+        async def enlist() -> tuple[Receipt, ...]:
+            return (await store_enlisting.enlist(self.journal, key, command, ask),)
+
+        (receipt,) = await self._giver.give(key, [command], enlist)
+        return receipt
 
     async def bring(
         self, key: ThreadKey, wanted: WantedConversation, request_id: str, principal: str, reason: str | None

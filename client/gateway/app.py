@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -40,6 +41,7 @@ from turnwright.client.gateway.agui import routes as agui
 from turnwright.client.gateway.bodies import Bodies
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.connections import Room
+from turnwright.client.gateway.continuing import TRACE_HEADERS
 from turnwright.client.gateway.credentials import ApiKeys, Credentials, Doorkeeper, Jwts
 from turnwright.client.gateway.deliverer import Deliverer
 from turnwright.client.gateway.described import PROBLEMS, Described, operation_named
@@ -97,7 +99,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         CORSMiddleware,
         allow_origins=list(settings.origins),
         allow_methods=["GET", "POST", "PUT", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", REQUEST_ID],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", REQUEST_ID, *TRACE_HEADERS],
         expose_headers=[REQUEST_ID, "Retry-After"],
     )
     app.add_middleware(Edge, bodies=Bodies(settings.body_bytes_max, settings.body_timeout_s, settings.import_bytes_max))
@@ -145,8 +147,7 @@ async def _begin(settings: GatewaySettings, leaving: Leaving, parts: AsyncExitSt
     showing = await parts.enter_async_context(Showing(settings.metrics, _ready, desk.wakes.look))
     showing.begin(desk.journal)
     parts.callback(showing.end)
-    await parts.enter_async_context(traced(desk.journal, "gateway"))
-    return desk
+    return replace(desk, tracer=await parts.enter_async_context(traced(desk.journal, "gateway")))
 
 
 async def _open(settings: GatewaySettings, leaving: Leaving) -> Desk:

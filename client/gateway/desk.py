@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
@@ -14,6 +14,7 @@ from turnwright.client.access import Access
 from turnwright.client.direct import Direct
 from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
+from turnwright.client.gateway.continuing import continued
 from turnwright.client.gateway.credentials import Doorkeeper
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
@@ -27,10 +28,13 @@ from turnwright.client.wakes import Wakes
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
 
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A running gateway's parts, as `app.state.desk`."""
+    """A running gateway's parts, as `app.state.desk`. `tracer` None: no spans are asked for."""
 
     settings: GatewaySettings
     journal: Journal
@@ -42,6 +46,7 @@ class Desk:
     pulse: Pulse
     standing: Standing
     readings: Readings = field(default_factory=Readings)
+    tracer: Tracer | None = None
 
     async def has_session(self, key: SessionKey) -> bool:
         """Whether there is such a session, and it is not deleted."""
@@ -59,7 +64,7 @@ class Desk:
 
     def direct(self, caller: Caller) -> Direct:
         """The journal itself, as the caller's tenant's."""
-        return Direct(self.journal, caller.tenant, self.wakes)
+        return Direct(self.journal, caller.tenant, self.wakes, self.tracer)
 
 
 def desk_of(request: Request) -> Desk:
@@ -80,7 +85,8 @@ class Guarded(APIRoute):
             caller = await desk.doorkeeper.caller(request.headers.get("Authorization"))
             desk.limits.take(caller)
             request.state.caller = caller
-            return await handle(request)
+            with continued(desk.tracer, request) as answered:
+                return answered(await handle(request))
 
         return guarded
 

@@ -15,6 +15,7 @@ from turnwright.client.command_routes import PATHS, path_of, route_of, said_in_b
 from turnwright.client.questions import Question
 from turnwright.client.remote.http import Http, Params, error_of, problem_in, where
 from turnwright.client.remote.watch import RemoteWatch
+from turnwright.client.tracing.commands import Giver
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
 from turnwright.client.wire import dumped, loaded, plain
@@ -61,13 +62,20 @@ class Remote:
 
     def __init__(self, http: Http) -> None:
         self._http = http
+        self._journal_id = ""
+        self._giver = Giver(self._journal, accepts=False)
 
     async def me(self) -> Me:
         """Who the gateway takes the client for. Raises `AccessDenied`."""
         found = await self._find(Me, where("/me"))
         if found is None:
             raise InvalidInput("there is no gateway of Turnwright at this URL; give the one `turnwright gateway` shows")
+        self._journal_id = found.journal_id
         return found
+
+    async def _journal(self) -> str:
+        """The id of the journal behind the gateway, as it was when the client connected."""
+        return self._journal_id or (await self.me()).journal_id
 
     async def close(self) -> None:
         """Disconnect."""
@@ -79,12 +87,18 @@ class Remote:
 
     async def execute(self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand) -> Receipt:
         """Carry out a command."""
+        (receipt,) = await self._giver.give(key, [command], lambda: self._execute(key, command))
+        return receipt
+
+    async def _execute(
+        self, key: ThreadKey | SessionKey, command: ClientCommand | SessionCommand
+    ) -> tuple[Receipt, ...]:
         route = route_of(key, command)
         turn_id = command.turn_id if isinstance(command, TurnCommand) else ""
         path = path_of(route.path, key, turn=turn_id)
         body = encode(repair(plain(dict[str, Any], _sendable(said_in_body(command)))))
         answer = await self._http.ask(route.method, path, _owner(key), body, command.request_id)
-        return loaded(Receipt, answer.content) if answer.is_success else _rejection(answer, command.request_id)
+        return (loaded(Receipt, answer.content) if answer.is_success else _rejection(answer, command.request_id),)
 
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase a session with everything in it."""

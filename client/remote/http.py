@@ -15,6 +15,7 @@ import httpx2
 from turnwright.client.command_routes import PREFIX
 from turnwright.client.errors import AccessDenied, ClientClosed
 from turnwright.client.on_the_wire import to_header
+from turnwright.client.tracing.commands import trace_headers
 from turnwright.journal.errors import CommandRejected, InvalidInput, RequestIdReused, StoreError, StoreUnavailable
 
 CONNECT_TIMEOUT_S = 5.0
@@ -65,10 +66,14 @@ class Http:
     ) -> httpx2.Response:
         """An answer, whatever it is; one that says to come again later is waited for.
 
+        A request that changes something takes the caller's trace along.
+
         Raises:
             StoreUnavailable: there was none.
         """
         headers = {} if body is None else {"Content-Type": "application/json"}
+        if method != "GET":
+            headers |= trace_headers()
         if request_id is not None:
             headers["Idempotency-Key"] = to_header(request_id)
         answer = await self._ask(method, path, params, body, headers)

@@ -20,9 +20,10 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import Decision
-from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from turnwright.client.tracing.ids import GivenIds, TurnIds
+from turnwright.client.tracing.given_ids import GivenIds
+from turnwright.client.tracing.ids import TurnIds
 from turnwright.journal.entries import (
     Entry,
     InteractionExpired,
@@ -41,6 +42,7 @@ from turnwright.journal.entries import (
     TurnFailed,
     TurnPaused,
     TurnResumed,
+    TurnStarted,
     TurnWaiting,
 )
 from turnwright.journal.messages import Usage
@@ -57,7 +59,7 @@ MOMENTS: Final = (TurnPaused, TurnResumed, TurnWaiting, InteractionRequested, In
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A span that is to be written; `span_id` 0: any. `is_whole`: it is the turn itself, and has no parent."""
+    """A span that is to be written; `span_id` 0: any. `is_root`: it has no parent, such as the turn itself."""
 
     name: str
     attributes: Attributes
@@ -65,7 +67,8 @@ class Told:
     duration_ns: int = 0
     failed: str = ""
     kind: SpanKind = SpanKind.INTERNAL
-    is_whole: bool = False
+    is_root: bool = False
+    links: tuple[Link, ...] = ()
 
 
 class Spans:
@@ -113,6 +116,15 @@ class Spans:
     def _(self, _: RunClaimed, at: Appended, entry: Entry) -> None:
         told: Attributes = {"turnwright.run": entry.run or "", "turnwright.epoch": entry.epoch or 0}
         self._write(at, entry, Told(entry.type, told))
+
+    @_tell.register
+    def _(self, _: TurnStarted, at: Appended, entry: Entry) -> None:
+        """The first start ends the wait that began when the turn was accepted."""
+        status = _status(at, entry)
+        if status is not None and abs(status.queue_order) == status.queued_seq:
+            waited_ns = max(0, entry.at_us - status.queued_at_us) * NS_PER_US
+            span_id = self._ids_of(entry).queued
+            self._write(at, entry, Told("turn.queued", {}, span_id, waited_ns, is_root=True))
 
     @_tell.register
     def _(self, payload: ModelResponded, at: Appended, entry: Entry) -> None:
@@ -180,18 +192,27 @@ class Spans:
             "gen_ai.agent.name": at.key.agent,
             "turnwright.phase": entry.type.removeprefix("turn."),
         }
-        duration_ns = max(0, entry.at_us - began_us) * NS_PER_US
-        span_id = self._ids_of(entry).start(began_us)
-        self._write(at, entry, Told(f"invoke_agent {at.key.agent}", told, span_id, duration_ns, failed, is_whole=True))
+        duration_ns, ids = max(0, entry.at_us - began_us) * NS_PER_US, self._ids_of(entry)
+        never_began = status is not None and status.started_at_us is None
+        span_id = ids.queued if never_began else ids.start(began_us)
+        name, links = f"invoke_agent {at.key.agent}", self._opened_by(status)
+        self._write(at, entry, Told(name, told, span_id, duration_ns, failed, is_root=True, links=links))
+
+    def _opened_by(self, status: TurnStatus | None) -> tuple[Link, ...]:
+        """The trace of the turn whose call opened this one."""
+        if status is None or status.parent is None:
+            return ()
+        ids = TurnIds(self._journal_id, status.parent.turn_id)
+        return (Link(self._context(ids, ids.queued), {"gen_ai.tool.call.id": status.parent.call_id}),)
 
     def _write(self, at: Appended, entry: Entry, told: Told) -> None:
         ids, ended_ns, status = self._ids_of(entry), entry.at_us * NS_PER_US, _status(at, entry)
         began_us = None if status is None else status.started_at_us
-        parent = contexts.Context() if told.is_whole or began_us is None else self._inside(ids, ids.start(began_us))
+        parent = contexts.Context() if told.is_root or began_us is None else self._inside(ids, ids.start(began_us))
         attributes = _identity(at, entry) | told.attributes
         with self._ids.given(ids.trace, told.span_id):
             began_ns = ended_ns - told.duration_ns
-            span = self._tracer.start_span(told.name, parent, told.kind, attributes, start_time=began_ns)
+            span = self._tracer.start_span(told.name, parent, told.kind, attributes, told.links, start_time=began_ns)
         if told.failed:
             span.set_status(Status(StatusCode.ERROR, told.failed))
         span.end(ended_ns)

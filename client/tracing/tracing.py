@@ -20,6 +20,7 @@ from turnwright.journal.store import Journal
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Tracer
 
     from turnwright.client.tracing.spans import Spans
 
@@ -42,6 +43,11 @@ class Tracing:
         self.spans = spans
         self._provider = provider
         journal.driver.observers.append(spans.committed)
+
+    @property
+    def tracer(self) -> Tracer:
+        """For spans of the process's own, beside those of commits."""
+        return self._provider.get_tracer("turnwright")
 
     async def end(self) -> None:
         """Send what is left; a collector that does not take it keeps nobody from leaving."""
@@ -80,7 +86,7 @@ async def begin_tracing(journal: Journal, service: str, environment: Mapping[str
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter  # noqa: PLC0415
 
-    from turnwright.client.tracing.ids import GivenIds  # noqa: PLC0415
+    from turnwright.client.tracing.given_ids import GivenIds  # noqa: PLC0415
     from turnwright.client.tracing.spans import Spans  # noqa: PLC0415
 
     exporter: SpanExporter = ConsoleSpanExporter()
@@ -98,15 +104,17 @@ async def begin_tracing(journal: Journal, service: str, environment: Mapping[str
 
 
 @asynccontextmanager
-async def traced(journal: Journal, service: str) -> AsyncIterator[None]:
+async def traced(journal: Journal, service: str) -> AsyncIterator[Tracer | None]:
     """Send spans of this journal's commits while the block runs, and what is left however it ends.
+
+    Gives what makes further spans; None: none are asked for.
 
     Raises:
         InvalidInput: see `begin_tracing`.
     """
     tracing = await begin_tracing(journal, service)
     try:
-        yield
+        yield None if tracing is None else tracing.tracer
     finally:
         if tracing is not None:
             await tracing.end()

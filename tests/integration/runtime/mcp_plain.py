@@ -37,6 +37,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "outputSchema": {"type": "object", "properties": {"kg": {"type": "number"}}},
     },
     "grow": {"inputSchema": {"type": "object"}},
+    "whose_trace": {"inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
 }
 GROWN = {"inputSchema": {"type": "object"}, "description": "It was not there before."}
 ASKED = {
@@ -59,6 +60,7 @@ class Server:
         self.numbers = itertools.count(1)
         self.answers: dict[str, Any] = {}
         self.running: dict[object, str] = {}
+        self.traceparent = ""
 
     def write(self, **message: object) -> None:
         with self.writing:
@@ -102,7 +104,9 @@ class Server:
         if body is None:
             self.write(id=number, error={"code": -32602, "message": f"Unknown tool: {name}"})
             return
-        result = body(arguments, (params.get("_meta") or {}).get("turnwright/idempotency_key"))
+        meta = params.get("_meta") or {}
+        self.traceparent = str(meta.get("traceparent"))
+        result = body(arguments, meta.get("turnwright/idempotency_key"))
         if self.running.pop(number, None) is None:
             return  # it was cancelled, and is not to be answered
         self.write(
@@ -125,6 +129,9 @@ class Server:
         sys.stderr.write(f"echoing {arguments['text']}\n")
         sys.stderr.flush()
         return str(arguments["text"])
+
+    def do_whose_trace(self, arguments: dict[str, Any], key: str) -> str:
+        return self.traceparent
 
     def do_confirm(self, arguments: dict[str, Any], key: str) -> str:
         self.begin(arguments, key)

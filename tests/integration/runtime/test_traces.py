@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -11,14 +14,20 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
+from tests.integration.models.openai_peer import Reply, finished, peer, words
 from tests.integration.runtime.agents import TOOLS, UNASKED
+from tests.integration.runtime.asking import results
 from tests.integration.runtime.cluster import Cluster, Turn
+from tests.integration.runtime.families import children, family, give, told
 from tests.integration.runtime.scripts import call, say
 from tests.integration.runtime.workers import LocalWorker
+from tests.integration.sources.opened import plain
 from turnwright.activities.agent import Agent
 from turnwright.activities.tools import tool
-from turnwright.client.tracing.ids import GivenIds, TurnIds
+from turnwright.client.tracing.given_ids import GivenIds
+from turnwright.client.tracing.ids import TurnIds
 from turnwright.client.tracing.spans import Spans
+from turnwright.journal.commands import CancelTurn
 
 
 @tool(effect="read")
@@ -45,8 +54,8 @@ class Traced:
         provider.add_span_processor(SimpleSpanProcessor(self._out))
         self.spans = Spans(self.cluster.journal_id, provider, self._ids, content=self.content)
 
-    async def worker(self) -> LocalWorker:
-        worker = await self.cluster.start_worker(agents=AGENTS)
+    async def worker(self, agents: Sequence[Agent] = AGENTS) -> LocalWorker:
+        worker = await self.cluster.start_worker(agents=agents)
         worker.activities.parts = replace(worker.activities.parts, within=self.spans.within)
         worker.journal.driver.observers.append(self.spans.committed)
         return worker
@@ -93,6 +102,80 @@ async def test_a_turn_its_model_calls_and_its_tool_calls_are_one_trace(cluster: 
     ]
     (finished,) = [e.payload for e in await turn.of_type("tool.finished") if e.payload.name == "which_span"]  # type: ignore[attr-defined]
     assert finished.output[0].text == f"{tools[1].context.span_id:016x}"  # type: ignore[attr-defined]
+
+
+async def test_the_wait_in_the_queue_is_a_span_that_ends_where_the_turns_own_begins(small_cluster: Cluster) -> None:
+    traced = Traced(small_cluster)
+    turn = await small_cluster.submit({"fail": "auth", "times": 1}, say("done"))
+    dropped = await small_cluster.submit(say("never"))
+    await dropped.cancel()
+    await traced.worker()
+    await turn.until("failed")
+    await turn.retry()
+    await turn.until_entry("turn.failed", 2)
+    (waited,), whole = traced.named(turn, "turn.queued"), traced.named(turn, "invoke_agent")[0]
+    status = await turn.status()
+    assert waited.context is not None
+    assert (waited.parent, waited.context.span_id) == (None, TurnIds(small_cluster.journal_id, turn.turn_id).queued)
+    assert (waited.start_time, waited.end_time) == (status.queued_at_us * 1_000, whole.start_time)
+
+
+async def test_a_turn_that_never_began_is_told_by_the_span_of_its_wait(small_cluster: Cluster) -> None:
+    traced = Traced(small_cluster)
+    worker = await traced.worker()
+    turn = await small_cluster.submit(say("never"), wake=False)
+    await worker.journal.execute(
+        turn.key, CancelTurn(request_id="stop", principal="ann", reason=None, turn_id=turn.turn_id)
+    )
+    (whole,) = traced.of(turn)
+    assert whole.context is not None
+    assert whole.name == "invoke_agent bot"
+    assert whole.context.span_id == TurnIds(small_cluster.journal_id, turn.turn_id).queued
+
+
+async def test_a_childs_trace_is_linked_with_its_parents(small_cluster: Cluster) -> None:
+    traced = Traced(small_cluster)
+    async with family(small_cluster) as worker:
+        worker.journal.driver.observers.append(traced.spans.committed)
+        turn = await small_cluster.submit(give(told(say("one"))), say("{result}"), agent="head")
+        await turn.until("completed")
+        (child,) = await children(turn, 1)
+        (whole,) = traced.named(child, "invoke_agent")
+    (link,) = whole.links
+    ids = TurnIds(small_cluster.journal_id, turn.turn_id)
+    assert (link.context.trace_id, link.context.span_id) == (ids.trace, ids.queued)
+
+
+async def test_a_providers_http_requests_are_made_within_the_model_calls_span(
+    small_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    send = httpx2.AsyncHTTPTransport.handle_async_request
+
+    async def instrumented(self: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        seen.append(trace.get_current_span().get_span_context().span_id)
+        return await send(self, request)
+
+    monkeypatch.setattr(httpx2.AsyncHTTPTransport, "handle_async_request", instrumented)
+    traced = Traced(small_cluster)
+    async with peer(Reply(chunks=(*words("It is 5."), *finished("stop")))) as provider:
+        await traced.worker([Agent("real", "openai:tiny", base_url=provider.url)])
+        turn = await small_cluster.submit(say("What is 2 and 3?"), agent="real")
+        await turn.until("completed")
+    (chat,) = traced.named(turn, "chat")
+    assert chat.context is not None
+    assert seen == [chat.context.span_id]
+
+
+async def test_an_mcp_server_is_told_the_span_of_the_call(small_cluster: Cluster, tmp_path: Path) -> None:
+    traced, server = Traced(small_cluster), plain(tmp_path / "log")
+    await traced.worker([Agent("shop", "scripted:test", tools=(server,), permissions=UNASKED)])
+    turn = await small_cluster.submit(call("plain_whose_trace"), say("{result}"), agent="shop")
+    await turn.until("completed")
+    (made,) = traced.named(turn, "execute_tool")
+    (result,) = await results(turn)
+    assert made.context is not None
+    assert result[2] == f"00-{made.context.trace_id:032x}-{made.context.span_id:016x}-01"
 
 
 async def test_another_worker_that_goes_on_with_a_turn_adds_to_its_trace(small_cluster: Cluster) -> None:

@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
-from tests.integration.runtime.scripts import call, say
+from tests.integration.client.asking import http
+from tests.integration.client.gateway_server import serving
+from tests.integration.runtime.scripts import call, say, task
 from tests.integration.worker.stack import Stack
+from turnwright.client.gateway.settings import GatewaySettings
+from turnwright.client.settings import ClientSettings
 from turnwright.client.tracing.tracing import exporter_asked_for
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.temporal_server import TemporalServer
@@ -47,6 +52,17 @@ def collecting() -> Iterator[tuple[str, list[bytes]]]:
             server.shutdown()
 
 
+def resources_in(sent: list[bytes]) -> list[ResourceSpans]:
+    """What the collector was sent, by who sent it."""
+    requests = [ExportTraceServiceRequest.FromString(body) for body in sent]
+    return [resource for request in requests for resource in request.resource_spans]
+
+
+def spans_in(sent: list[bytes]) -> list[Span]:
+    """What the collector was sent."""
+    return [span for resource in resources_in(sent) for scope in resource.scope_spans for span in scope.spans]
+
+
 @pytest.mark.slow
 async def test_a_worker_sends_the_spans_of_its_turns_to_the_collector_that_is_named(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
@@ -59,13 +75,47 @@ async def test_a_worker_sends_the_spans_of_its_turns_to_the_collector_that_is_na
         await turn.result(timeout_s=30)
         worker.send(signal.SIGTERM)
         assert await worker.ended() == 0
-    requests = [ExportTraceServiceRequest.FromString(body) for body in sent]
-    resources = [resource for request in requests for resource in request.resource_spans]
-    spans = [span for resource in resources for scope in resource.scope_spans for span in scope.spans]
+    resources, spans = resources_in(sent), spans_in(sent)
     assert {"invoke_agent bot", "chat scripted:test", "execute_tool add"} <= {span.name for span in spans}
     assert len({span.trace_id for span in spans}) == 1
     services = {a.value.string_value for r in resources for a in r.resource.attributes if a.key == "service.name"}
     assert services == {"shop"}
+
+
+@pytest.mark.slow
+async def test_from_a_callers_request_to_the_tool_there_are_two_traces_that_lead_to_each_other(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    callers_trace, callers_span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    with collecting() as (url, sent):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        worker = await stack.ready_worker()
+        client = ClientSettings(journal_url=stack.journal_url, temporal_address=stack.server.address)
+        async with serving(GatewaySettings(client=client, open=True)) as gateway, http(gateway) as ask:
+            await ask.put("/sessions/s", params={"anonymous": True}, json={})
+            said = {"input": task(call("add", a=1, b=2), say("done")).model_dump(mode="json")}
+            answer = await ask.post(
+                "/sessions/s/threads/bot/main/turns",
+                params={"anonymous": True},
+                json=said,
+                headers={"traceparent": f"00-{callers_trace}-{callers_span}-01"},
+            )
+            turn = await stack.client.turn(answer.json()["turn_id"])
+            await turn.result(timeout_s=30)
+        worker.send(signal.SIGTERM)
+        assert await worker.ended() == 0
+    spans = spans_in(sent)
+    theirs = {span.name: span for span in spans if span.trace_id.hex() == callers_trace}
+    turns = {span.name: span for span in spans if span.trace_id.hex() != callers_trace}
+    assert len({span.trace_id for span in turns.values()}) == 1
+    assert {"turn.accepted", "turn.queued", "invoke_agent bot", "chat scripted:test", "execute_tool add"} <= set(turns)
+    (there,), (back,) = theirs["submit"].links, turns["turn.accepted"].links
+    waited = turns["turn.queued"]
+    assert (there.trace_id, there.span_id) == (waited.trace_id, waited.span_id)
+    assert (back.trace_id, back.span_id) == (theirs["submit"].trace_id, theirs["submit"].span_id)
+    assert turns["turn.accepted"].parent_span_id == waited.span_id
+    servers = [span for span in theirs.values() if span.kind == Span.SPAN_KIND_SERVER]
+    assert [span.parent_span_id.hex() for span in servers] == [callers_span]
 
 
 @pytest.mark.parametrize(
