@@ -31,6 +31,7 @@ from turnwright.journal.commands import (
     SessionCommand,
     TriggerSchedule,
 )
+from turnwright.journal.delays import Delays
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.enlisted import take_in_first
@@ -101,7 +102,8 @@ class Journal:
     def __init__(self, driver: Driver, terms: Terms | None = None) -> None:
         self.driver = driver
         self.terms = terms or Terms()
-        self.deltas = Deltas(driver)
+        self.delays = Delays()
+        self.deltas = Deltas(driver, self.delays)
         self.cache = CacheUse()
         self._states: OrderedDict[ThreadKey, AgentState] = OrderedDict()
 

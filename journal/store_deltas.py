@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from functools import partial
 
+from turnwright.journal.delays import Delays
 from turnwright.journal.deltas import Delta, DeltaPlace, Heard
 from turnwright.journal.driver import Driver, Subscription
 from turnwright.journal.durations import SECOND_US
@@ -25,8 +26,9 @@ RENEW_S = 2.0
 class Deltas:
     """The words of a journal's running model calls."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, delays: Delays) -> None:
         self._driver = driver
+        self._delays = delays
         self._renewed_s: OrderedDict[str, float] = OrderedDict()
 
     async def add(self, key: ThreadKey, thread_id: int, n: int, said: Sequence[Delta]) -> None:
@@ -43,7 +45,11 @@ class Deltas:
         Of a thread that is not there nothing is kept, not even that somebody listens.
         """
         await self._listen(key)
-        return await self._driver.read(partial(deltas.read_deltas, key, after))
+        timed = self._delays.due("deltas")
+        heard, seconds = await self._driver.read(partial(deltas.read_deltas, key, after, timed=timed))
+        if seconds is not None:
+            self._delays.tell("deltas", seconds)
+        return heard
 
     async def listened(self, keys: Collection[ThreadKey]) -> frozenset[ThreadKey]:
         """Those of these threads that somebody listens to."""

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.takers import AWAY_SINCE_US, FULL, SLOTS
+from turnwright.journal.transact.sweeping import Why
 
 
 @dataclass
 class Condition:
-    """`slots`: how many calls may run here at the same time; `running`: how many do."""
+    """`slots`: how many calls may run here at the same time; `running`: how many do.
+
+    `rescues`: how often its sweeper woke a thread, by why; others are not told that.
+    """
 
     slots: int = 0
     running: int = 0
     away_since_us: int | None = None
     temporal_asked: bool = False
+    rescues: dict[str, int] = field(default_factory=lambda: dict.fromkeys(get_args(Why), 0))
 
     @property
     def temporal_up(self) -> bool | None:

@@ -13,12 +13,12 @@ from functools import partial
 from typing import TypeVar
 
 import structlog
-from temporalio.runtime import Runtime, TelemetryConfig
 
 from turnwright.activities.models.making import find_unmakeable
 from turnwright.activities.registry import Registry
 from turnwright.activities.runtime.boundary import pass_by
 from turnwright.activities.runtime.surroundings import Surroundings, nowhere
+from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
 from turnwright.client.tracing.tracing import Tracing, begin_tracing
@@ -31,13 +31,13 @@ from turnwright.worker.condition import Condition
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
-from turnwright.worker.logs import forward_core_logs
 from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.shift import Shift
 from turnwright.worker.shown import shown_at
 from turnwright.worker.temporal_client import connect
+from turnwright.worker.temporal_numbers import TemporalNumbers
 from turnwright.worker.terms import terms_of
 from turnwright.worker.transcripts import Transcribing
 from turnwright.workflows.engine import TemporalUnreachable
@@ -72,10 +72,11 @@ class WorkerProcess:
         self._condition = Condition(settings.max_concurrent_activities)
         self._unready = "it starts"
         self._tracing: Tracing | None = None
-        self._showing = Showing(shown_at(settings), self._why_not_ready, self._temporal_up)
+        self._temporal = TemporalNumbers(shown=settings.metrics_port is not None)
+        beside = Beside(self._temporal_up, self._condition.rescues, self._temporal.text)
+        self._showing = Showing(shown_at(settings), self._why_not_ready, beside)
         self._showing.know(registry.names, (tool.name for agent in registry for tool in agent.definition.tools))
         self._fault = read_fault(os.environ, settings.journal_url)
-        self._runtime = Runtime(telemetry=TelemetryConfig(logging=forward_core_logs()))
 
     def stop(self) -> None:
         """Finish or hand over what runs, then let `run` return."""
@@ -206,7 +207,7 @@ class WorkerProcess:
 
     async def _make_waker(self, journal_id: str, queue: str) -> Waker:
         try:
-            client = await connect(self._settings, runtime=self._runtime)
+            client = await connect(self._settings, runtime=self._temporal.runtime)
         except TemporalUnreachable:
             self._condition.temporal_away()
             raise

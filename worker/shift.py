@@ -26,6 +26,7 @@ from turnwright.worker.condition import Condition
 from turnwright.worker.engine import Eviction
 from turnwright.worker.inbox import Inbox
 from turnwright.worker.outages import Outages
+from turnwright.worker.rescues import Counted
 from turnwright.worker.rousing import TemporalRouser
 from turnwright.worker.schedules import Schedules
 from turnwright.worker.settings import Settings
@@ -74,7 +75,8 @@ class Shift:
             around=around,
         )
         sweep = SweepSettings(settings.sweep_interval_s, settings.stall_s)
-        self._sweeper = Sweeper(journal.driver, TemporalRouser(waker), lambda: journal.terms, sweep)
+        rouser = Counted(TemporalRouser(waker), condition.rescues)
+        self._sweeper = Sweeper(journal.driver, rouser, lambda: journal.terms, sweep)
         inbox = Inbox(journal.driver, waker.thread, lambda: journal.terms)
         schedules = Schedules(journal.driver, Scheduler(waker))
         self._leading: tuple[Actor, ...] = (self._sweeper, schedules, inbox)

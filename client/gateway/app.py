@@ -56,6 +56,7 @@ from turnwright.client.gateway.pulse import Pulse
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.standing import Standing
 from turnwright.client.gateway.this_machine import ThisMachine
+from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
 from turnwright.client.tracing.tracing import traced
@@ -144,7 +145,7 @@ async def _begin(settings: GatewaySettings, leaving: Leaving, parts: AsyncExitSt
     parts.push_async_callback(desk.journal.close)
     parts.push_async_callback(desk.wakes.close, CLOSE_S)
     await parts.enter_async_context(Deliverer(desk.journal, settings.webhooks))
-    showing = await parts.enter_async_context(Showing(settings.metrics, _ready, desk.wakes.look))
+    showing = await parts.enter_async_context(Showing(settings.metrics, _ready, Beside(desk.wakes.look)))
     showing.begin(desk.journal)
     parts.callback(showing.end)
     return replace(desk, tracer=await parts.enter_async_context(traced(desk.journal, "gateway")))

@@ -18,10 +18,12 @@ import structlog
 
 from turnwright.client.gateway.framing import Piece, framed, joined
 from turnwright.client.wire import dumped
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.store import POLL_S, Journal
 from turnwright.journal.transact.reading import Located
+from turnwright.journal.transact.rows import clock
 
 PIECES_KEPT_MAX = 1_000
 BYTES_KEPT_MAX = 8 * 1024 * 1024
@@ -92,11 +94,17 @@ class Feed:
         if not page:
             session = await self._journal.session(self._key)
             self.gone = session is None or session.deleted
+        if page and self._journal.delays.due("entries"):
+            await self._tell_delay(page[0])
         for located in page:
             self._keep(_piece(located))
         if page or self.gone:
             self._tell()
         return bool(page)
+
+    async def _tell_delay(self, first: Located) -> None:
+        waited_us = await self._journal.driver.read(clock) - first.entry.at_us
+        self._journal.delays.tell("entries", max(0, waited_us) / SECOND_US)
 
     def _tell(self) -> None:
         self._news.set()

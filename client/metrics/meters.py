@@ -18,6 +18,7 @@ from typing import Final, get_args
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 
 from turnwright.client.metrics.labels import OTHER, Bounded
+from turnwright.journal.delays import Streamed
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import (
     REGISTRY,
@@ -92,6 +93,11 @@ class Meters:
         self._unknown = self._counter("unknown_effects", "Calls whose effect nobody knows", "tool")
         self._asked = self._counter("questions_asked", "Questions to people and outside systems", "kind")
         self._settled = self._counter("questions_settled", "Their ends", "how")
+        self._steps = self._histogram("step_seconds", "For how long a step's calls ran", CALL_BUCKETS_S, "part")
+        self._taken_over = self._counter("takeovers", "Calls lost with their worker, and gone on with", "operation")
+        self._streams = self._histogram(
+            "stream_seconds", "From written to read for followers", COMMIT_BUCKETS_S, "what"
+        )
         self._begun: set[tuple[str, str]] = set()
         self._begin()
 
@@ -107,9 +113,19 @@ class Meters:
         self._commits.observe(seconds)
         for note in notes:
             if isinstance(note, Appended):
+                self._count_work(note)
                 for entry in note.entries:
                     self._entries.labels(entry.type).inc()
                     self._count(entry.payload, note, entry)
+
+    def streamed(self, what: Streamed, seconds: float) -> None:
+        """An observer of a journal's delays."""
+        self._streams.labels(what).observe(seconds)
+
+    def _count_work(self, at: Appended) -> None:
+        if at.worked_us:
+            part = "tools" if any(isinstance(entry.payload, ToolFinished) for entry in at.entries) else "model"
+            self._steps.labels(part).observe(at.worked_us / SECOND_US)
 
     @singledispatchmethod
     def _count(self, payload: Payload, at: Appended, entry: Entry) -> None:
@@ -153,6 +169,8 @@ class Meters:
     @_count.register
     def _(self, payload: ModelInterrupted, _: Appended, __: Entry) -> None:
         self._interrupted.labels(payload.reason).inc()
+        if payload.reason == "lost":
+            self._taken_over.labels("model").inc()
         self._count_usage(OTHER, payload.usage)
 
     @_count.register
@@ -178,6 +196,8 @@ class Meters:
     def _(self, payload: ToolFinished, _: Appended, __: Entry) -> None:
         tool = self._tool(payload.name)
         self._calls.labels(tool, payload.outcome).inc()
+        if payload.outcome == "lost":
+            self._taken_over.labels("tool").inc()
         self._tools.labels(tool, payload.outcome).observe(payload.duration_ms / MS_PER_S)
         if payload.effect_unknown or payload.outcome == "unknown":
             self._unknown.labels(tool).inc()
@@ -213,16 +233,20 @@ class Meters:
     def _begin(self) -> None:
         """What has the same labels in every process."""
         self._count_usage(OTHER, Usage())
-        for counter, values in (
+        families: tuple[tuple[Counter | Histogram, Iterable[str]], ...] = (
             (self._entries, REGISTRY),
             (self._failures, get_args(FailureClass)),
             (self._interrupted, get_args(InterruptReason)),
             (self._late, ("model", "tool")),
             (self._asked, get_args(InteractionKind)),
             (self._settled, ("answered", "expired", "cancelled")),
-        ):
+            (self._steps, ("model", "tools")),
+            (self._taken_over, ("model", "tool")),
+            (self._streams, get_args(Streamed)),
+        )
+        for family, values in families:
             for value in values:
-                counter.labels(value)
+                family.labels(value)
 
     def _begin_agent(self, agent: str) -> None:
         if self._has_begun("agent", agent):

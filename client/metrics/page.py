@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -16,6 +16,7 @@ import structlog
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
+from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.meters import Meters
 from turnwright.journal.entries.operation import InteractionKind
 from turnwright.journal.errors import TurnwrightError
@@ -28,23 +29,19 @@ SAMPLE_S_MAX = 5.0
 log = structlog.get_logger(__name__)
 
 
-async def _nobody_knows() -> None:
-    """Of a Temporal that is not used."""
-
-
 class Page:
     """The page of one process; `journal` may come later, go, and be another one.
 
     Args:
         meters: what the process counts.
-        temporal: whether Temporal answers; None: nobody knows.
+        beside: what else it shows.
     """
 
-    def __init__(self, meters: Meters, temporal: Callable[[], Awaitable[bool | None]] = _nobody_knows) -> None:
+    def __init__(self, meters: Meters, beside: Beside | None = None) -> None:
         self.journal: Journal | None = None
         self._meters = meters
-        self._temporal = temporal
-        self._sample = Sample()
+        self._beside = beside or Beside()
+        self._sample = Sample(self._beside.rescues)
         self._sampling = asyncio.Lock()
         meters.registry.register(self._sample)
 
@@ -54,7 +51,7 @@ class Page:
             if time.monotonic() - self._sample.taken_s > SAMPLE_AGE_S_MAX:
                 self._sample.taken_s = time.monotonic()
                 await asyncio.gather(self._take(), self._ask_temporal())
-        return generate_latest(self._meters.registry)
+        return generate_latest(self._meters.registry) + await self._beside.more()
 
     async def _take(self) -> None:
         journal, self._sample.numbers = self.journal, None
@@ -70,7 +67,7 @@ class Page:
     async def _ask_temporal(self) -> None:
         try:
             async with asyncio.timeout(SAMPLE_S_MAX):
-                self._sample.temporal = await self._temporal()
+                self._sample.temporal = await self._beside.temporal()
         except TimeoutError:
             self._sample.temporal = False
 
@@ -78,7 +75,8 @@ class Page:
 class Sample:
     """What was found a moment ago; `numbers` None: the journal did not answer. `temporal` None: nobody knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, rescues: Mapping[str, int]) -> None:
+        self._rescues = rescues
         self.taken_s = -SAMPLE_AGE_S_MAX
         self.numbers: list[LiveNumber] | None = None
         self.hits = self.misses = 0
@@ -93,6 +91,10 @@ class Sample:
         reads.add_metric(["cache"], self.hits)
         reads.add_metric(["journal"], self.misses)
         yield reads
+        rescues = CounterMetricFamily("turnwright_rescues", "Threads that a sweeper woke, by why", labels=["why"])
+        for why, count in self._rescues.items():
+            rescues.add_metric([why], count)
+        yield rescues
         for gauge in _GAUGES if self.numbers is not None else ():
             yield from gauge.families([number for number in self.numbers or () if number.what == gauge.what])
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from turnwright.client.metrics.address import Address
+from turnwright.client.metrics.beside import Beside
 from turnwright.journal.store import Journal
 
 if TYPE_CHECKING:
@@ -21,12 +22,10 @@ class Showing:
     Args:
         address: where to listen; None: nowhere.
         ready: why the process cannot do its work now; empty: it can.
-        temporal: whether Temporal answers this process; None: nobody knows.
+        beside: what else it shows.
     """
 
-    def __init__(
-        self, address: Address | None, ready: Callable[[], str], temporal: Callable[[], Awaitable[bool | None]]
-    ) -> None:
+    def __init__(self, address: Address | None, ready: Callable[[], str], beside: Beside) -> None:
         self._meters: Meters | None = None
         self._page: Page | None = None
         self._listener: Listener | None = None
@@ -37,13 +36,14 @@ class Showing:
         from turnwright.client.metrics.page import Page  # noqa: PLC0415
 
         self._meters = Meters()
-        self._page = Page(self._meters, temporal)
+        self._page = Page(self._meters, beside)
         self._listener = Listener(self._page, ready, address.host, address.port)
 
     def begin(self, journal: Journal) -> None:
         """Count this journal's commits from now on, and show its numbers."""
         if self._meters is not None and self._page is not None:
             journal.driver.observers.append(self._meters.committed)
+            journal.delays.observers.append(self._meters.streamed)
             self._page.journal = journal
 
     def know(self, agents: Iterable[str], tools: Iterable[str]) -> None:

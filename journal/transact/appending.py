@@ -41,12 +41,16 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What was appended to a thread in one transaction, its control then, and the turns whose status that changed."""
+    """What was appended to a thread in one transaction, its control then, and the turns whose status that changed.
+
+    `worked_us`: for how long operations had run that have ended with it, so that none runs any more, or others.
+    """
 
     key: ThreadKey
     entries: tuple[Entry, ...]
     control: ThreadControl
     turns: Mapping[str, TurnStatus]
+    worked_us: int = 0
 
 
 def append_drafts(
@@ -96,7 +100,8 @@ def append_drafts(
         entry.stored(position + n, sealed.rows[n].prev_hash, sealed.rows[n].hash)
         for n, entry in enumerate(sealed.entries)
     )
-    yield Note(Appended(row.key, stored, control, turns or {}))
+    worked_us = max(0, control.used.wall_us - row.control.used.wall_us)
+    yield Note(Appended(row.key, stored, control, turns or {}, worked_us))
     return stored
 
 

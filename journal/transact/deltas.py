@@ -22,7 +22,7 @@ from turnwright.journal.transact.rows import TOPICS_CACHED_MAX, clock, find_plac
 
 TOPIC = "listeners"
 KEPT_S = 3_600
-_BLOCK, _KIND = 4, 5  # columns of read_drafts
+_N, _BLOCK, _KIND, _BODY, _WRITTEN_US = 3, 4, 5, 6, 7  # columns of read_drafts
 
 
 @lru_cache(maxsize=TOPICS_CACHED_MAX)
@@ -44,16 +44,22 @@ def write_deltas(key: ThreadKey, thread_id: int, n: int, said: Sequence[Delta]) 
     yield Touch(frozenset({said_topic(key)}))
 
 
-def read_deltas(key: ThreadKey, after: DeltaPlace) -> Script[Heard]:
-    """What the newest attempt of the active turn's model call said behind a place; all of it, if that is another's."""
+def read_deltas(key: ThreadKey, after: DeltaPlace, *, timed: bool = False) -> Script[tuple[Heard, float | None]]:
+    """What the newest attempt of the active turn's model call said behind a place; all of it, if that is another's.
+
+    Where that is `timed`, and not the first of an attempt, also how many seconds ago the oldest of it was written.
+    """
     place = yield from find_place(key)
     if place is None:
-        return Heard(place=after)
-    known = (after.turn_id, after.step, after.ordinal, after.n)
-    found = yield from rows("read_drafts", place.id, *known)
+        return Heard(place=after), None
+    attempt = (after.turn_id, after.step, after.ordinal)
+    found = yield from rows("read_drafts", place.id, *attempt, after.n)
     if not found:
-        return Heard(place=after)
-    return Heard(tuple(_joined(found)), DeltaPlace(*found[-1][:_BLOCK]))
+        return Heard(place=after), None
+    heard = Heard(tuple(_joined(found)), DeltaPlace(*found[-1][:_BLOCK]))
+    if not timed or tuple(found[0][:_N]) != attempt:
+        return heard, None
+    return heard, max(0, (yield from clock()) - found[0][_WRITTEN_US]) / SECOND_US
 
 
 def forget_deltas(thread_id: int, command: ClientCommand | RunCommand, settled: Iterable[Draft]) -> Script[None]:
@@ -91,5 +97,5 @@ def prune_deltas() -> Script[None]:
 def _joined(found: Iterable[Row]) -> Iterator[Delta]:
     """Rows in order as deltas, those of the same block that follow each other as one."""
     for (turn_id, step, ordinal, block, kind), same in groupby(found, lambda row: (*row[:3], row[_BLOCK], row[_KIND])):
-        text = "".join(row[-1] for row in same)
+        text = "".join(row[_BODY] for row in same)
         yield Delta(turn_id=turn_id, step=step, ordinal=ordinal, index=block, kind=kind, text=text)

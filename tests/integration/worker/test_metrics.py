@@ -17,6 +17,7 @@ from tests.integration.client.program import NOBODY_THERE
 from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import Stack, WorkerUnderTest
 from turnwright.client.metrics.address import Address
+from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.listener import Listener
 from turnwright.client.metrics.meters import Meters
 from turnwright.client.metrics.page import Page
@@ -73,6 +74,10 @@ async def test_a_worker_shows_what_it_did_and_whether_it_takes_work(stack: Stack
         assert found["turnwright_runs_total", "bot"] == 1
         assert found["turnwright_journal_up",] == 1
         assert found["turnwright_temporal_up",] == 1
+        assert found["turnwright_step_seconds_count", "model"] == 2
+        assert found["turnwright_step_seconds_count", "tools"] == 1
+        assert found["turnwright_rescues_total", "stalled"] == 0
+        assert [name for name in found if name[0] == "temporal_worker_task_slots_available"], "the SDK's own"
         assert (await http.get("/readyz")).text == "ready\n"
         assert (await http.get("/livez")).text == "alive\n"
         assert (await http.get("/elsewhere")).status_code == httpx2.codes.NOT_FOUND
@@ -126,7 +131,7 @@ async def test_a_gateway_knows_whether_temporal_takes_wake_ups_and_when_it_is_ba
     monkeypatch.setattr("turnwright.client.metrics.page.SAMPLE_AGE_S_MAX", 0)
     server = TemporalServer(port=loopback.find_free())
     wakes = Wakes(Journal(driver), partial(server.connect, lazy=True), None)
-    page = Page(Meters(), wakes.look)
+    page = Page(Meters(), Beside(wakes.look))
     name = ("turnwright_temporal_up",)
     try:
         assert name not in numbers_of((await page.text()).decode())

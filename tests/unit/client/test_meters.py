@@ -85,6 +85,12 @@ def counters(meters: Meters) -> dict[tuple[str, ...], float]:
             ModelLate(ordinal=1, what="responded", usage=USED),
             "model_tokens_total", {"model": "other", "kind": "input"}, 7,
         ),
+        (ModelInterrupted(ordinal=1, reason="lost"), "takeovers_total", {"operation": "model"}, 1),
+        (ModelInterrupted(ordinal=1, reason="drained"), "takeovers_total", {"operation": "model"}, 0),
+        (
+            ToolFinished(call_id="c", name="pay", ordinal=1, outcome="lost"),
+            "takeovers_total", {"operation": "tool"}, 1,
+        ),
         (ModelLate(ordinal=1, what="responded"), "late_results_total", {"kind": "model"}, 1),
         (ToolLate(call_id="c", name="add", ordinal=1, outcome="success"), "late_results_total", {"kind": "tool"}, 1),
         (
@@ -160,6 +166,29 @@ def test_an_agent_stands_at_zero_from_its_first_turn_on_and_a_tool_from_its_firs
     found = counters(meters)
     assert found["turnwright_tool_calls_total", "pay", "lost"] == 1
     assert found["turnwright_unknown_effects_total", "pay"] == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "part"),
+    [
+        (ModelResponded(ordinal=1, blocks=()), "model"),
+        (ModelFailed(ordinal=1, failure="cut", message="gone"), "model"),
+        (ToolFinished(call_id="c", name="add", ordinal=1, outcome="success"), "tools"),
+    ],
+)
+def test_the_parts_of_a_step_are_timed_by_what_ended_them(ended: Payload, part: str) -> None:
+    meters = Meters()
+    entry = Draft("e", ended, turn_id="t").at(1, AT_US)
+    key = ThreadKey("acme", None, "bot", "s")
+    meters.committed([Appended(key, (entry,), ThreadControl(), {}, worked_us=1_500_000)], 0)
+    assert meters.registry.get_sample_value("turnwright_step_seconds_sum", {"part": part}) == 1.5
+
+
+def test_how_late_followers_are_is_shown() -> None:
+    meters = Meters()
+    meters.streamed("deltas", 0.25)
+    assert meters.registry.get_sample_value("turnwright_stream_seconds_sum", {"what": "deltas"}) == 0.25
+    assert meters.registry.get_sample_value("turnwright_stream_seconds_count", {"what": "entries"}) == 0
 
 
 def test_a_label_has_a_bounded_number_of_values_and_those_that_came_first_stay_themselves() -> None:

@@ -198,14 +198,28 @@ def test_every_alert_is_tested_and_says_what_to_do() -> None:
     assert told == [(rule["alert"], rule["labels"]["severity"]) for rule in rules]
 
 
-def test_alerts_and_dashboard_ask_for_numbers_that_are_shown() -> None:
-    sample = Sample()
+def numbers() -> set[str]:
+    """The families that processes show of Turnwright."""
+    sample = Sample({})
     sample.numbers, sample.temporal = [LiveNumber("turns", "queued", 1, 1.0)], True
     meters = Meters()
     meters.registry.register(sample)
-    shown = {family.name for family in meters.registry.collect()}
-    asked = set()
-    for path in (DEPLOY / "prometheus" / "alerts.yml", DEPLOY / "grafana" / "turnwright.json"):
-        asked |= set(re.findall(r"\bturnwright_\w+", path.read_text("utf-8")))
-    suffix = re.compile(r"_(total|bucket|count|sum)$")
-    assert {suffix.sub("", name) for name in asked} <= shown
+    return {family.name for family in meters.registry.collect() if family.name.startswith("turnwright_")}
+
+
+def named(text: str) -> set[str]:
+    """The families that are named somewhere."""
+    return {re.sub(r"_(total|bucket|count|sum)$", "", name) for name in re.findall(r"\bturnwright_\w*[a-z]", text)}
+
+
+def test_alerts_ask_for_numbers_that_are_shown_and_so_does_the_dashboard_which_shows_all_of_them() -> None:
+    alerts = (DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8")
+    dashboard = (DEPLOY / "grafana" / "turnwright.json").read_text("utf-8")
+    assert named(alerts.replace("turnwright_(journal|temporal)_up", "")) <= numbers()
+    assert named(dashboard) == numbers()
+
+
+def test_every_number_is_told_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "guides" / "watching.md").read_text("utf-8")
+    short = {f"{name}_oldest_seconds" for name in re.findall(r"`(turnwright_\w+)`, `…_oldest_seconds`", guide)}
+    assert named(guide) | short == numbers()
