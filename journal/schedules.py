@@ -24,6 +24,8 @@ Overlap = Literal["skip", "queue", "interrupt"]
 ScheduleState = Literal["active", "paused", "ended"]
 NAME_CHARACTERS_MAX = 60
 CRONS_MAX = 10
+# A turn is many times this; cron's own least is a minute. Schedules that were made before keep theirs.
+EVERY_S_MIN = 10
 EVERY_S_MAX = 366 * 86_400
 JITTER_S_MAX = 86_400
 CATCH_UP_S, CATCH_UP_S_MIN, CATCH_UP_S_MAX = 3_600, 10, 366 * 86_400
@@ -136,9 +138,9 @@ def _checked_times(times: Times) -> Times:
         raise InvalidInput("a schedule comes by cron expressions or every so many seconds: say one of the two")
     if len(times.cron) > CRONS_MAX:
         raise InvalidInput(f"a schedule has at most {CRONS_MAX} cron expressions")
-    every_s = 1 if times.every_s is None else times.every_s
-    _within("the interval (every)", every_s, 1, EVERY_S_MAX)
-    _within("the offset", times.offset_s, 0, every_s - 1)
+    every_s = EVERY_S_MIN if times.every_s is None else times.every_s
+    _within("the interval (every)", every_s, EVERY_S_MIN, EVERY_S_MAX)
+    _within("the offset", times.offset_s, 0, 0 if times.every_s is None else every_s - 1)
     _within("the jitter", times.jitter_s, 0, JITTER_S_MAX)
     _within("the catch-up window", times.catch_up_s, CATCH_UP_S_MIN, CATCH_UP_S_MAX)
     _check_zone(times.timezone)
@@ -172,7 +174,7 @@ def _time(what: str, text: str | None) -> datetime | None:
     except ValueError:
         raise InvalidInput(f"the {what} is an ISO time such as 2027-03-01T09:00:00+01:00, not {text!r:.60}") from None
     if time.tzinfo is None:
-        raise InvalidInput(f"the {what} needs a zone, such as {text}Z or {text}+01:00")
+        raise InvalidInput(f"the {what} needs a zone, such as {time.isoformat()}Z or {time.isoformat()}+01:00")
     try:
         return time.astimezone(UTC)
     except OverflowError:

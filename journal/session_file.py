@@ -19,16 +19,22 @@ from turnwright.journal.errors import InvalidInput
 
 FORMAT = "turnwright session"
 FORMAT_VERSION = 1
-LINE_BYTES_MAX = 1024 * 1024 * 1024
+# What the largest document that can be brought has in base64. A line is held in memory, more than once.
+LINE_BYTES_MAX = 384 * 1024 * 1024
 HEADER, THREAD, TURN, QUESTION, BLOB, REQUEST, ENTRY, END = (
     "header", "thread", "turn", "question", "blob", "request", "entry", "end",
 )  # fmt: skip
 COUNTED = {THREAD: "threads", ENTRY: "entries", REQUEST: "requests", BLOB: "blobs"}
+_KNOWN_BEFORE = frozenset({"threads", "entries"})
 Line = dict[str, Any]
 
 
 class NotWhole(InvalidInput):
     """A file that is no exported session, or not all of one; says what is missing."""
+
+
+class Changed(NotWhole):
+    """A file whose lines are not those that were written."""
 
 
 @dataclass
@@ -90,11 +96,11 @@ def lines_of(source: IO[bytes], seal: Seal) -> Iterator[Line]:
         raw = source.readline(LINE_BYTES_MAX)
         line = _parsed(raw, seal.lines + 1) if raw.endswith(b"\n") else None
         if line is None:
-            raise NotWhole(_cut(header, seal, torn=bool(raw)))
+            raise NotWhole(_too_long(seal) if len(raw) == LINE_BYTES_MAX else _cut(header, seal, torn=bool(raw)))
         if header is None:
             header = _header(line)
         if line["kind"] == END:
-            _compare(line, seal)
+            _compare(header, line, seal)
             if source.read(1):
                 raise NotWhole(f"something follows the last line of the file, line {seal.lines + 1}; export it again")
             return
@@ -121,23 +127,32 @@ def _header(line: Line) -> Line:
     return line
 
 
+def _too_long(seal: Seal) -> str:
+    return f"line {seal.lines + 1} has more than {LINE_BYTES_MAX:,} bytes, which is more than an import reads at once"
+
+
 def _cut(header: Line | None, seal: Seal, *, torn: bool) -> str:
     if header is None:
         return "it is empty, or its first line was cut off; export it again"
-    wanted = header.get("counts") or {}
-    missing = [
-        f"{count - seal.counts[name]} of {count} {name}"
-        for name, count in wanted.items()
+    wanted = header.get("counts")
+    there = [
+        f"{seal.counts.get(name, 0)} of its {count} {name}"
+        for name, count in (wanted.items() if isinstance(wanted, dict) else ())
         if isinstance(count, int) and count > seal.counts.get(name, 0)
     ]
     where = f"in the middle of line {seal.lines + 1}" if torn else f"after line {seal.lines}"
-    return (
-        f"the file ends {where}: {', '.join([*missing, 'its last line'])} missing; nothing was imported, copy it again"
-    )
+    only = f"only {', '.join(there)} are there, and " if there else ""
+    return f"the file ends {where}: {only}its last line is missing; nothing was imported, copy it again"
 
 
-def _compare(end: Line, seal: Seal) -> None:
+def _compare(header: Line, end: Line, seal: Seal) -> None:
     if end.get("lines") != seal.lines:
         raise NotWhole(f"{end.get('lines')} lines were written, {seal.lines} are there; copy the file again")
     if end.get("sha256") != seal.digest:
-        raise NotWhole("its lines are not those that were written: the digest in its last line is another one")
+        raise Changed("its lines are not those that were written: the digest in its last line is another one")
+    for line, named in ((header.get("counts"), "first"), (end, "last")):
+        for name, count in seal.counts.items():
+            told = line.get(name) if isinstance(line, dict) else None
+            # The first was written before requests and blobs that came meanwhile.
+            if told != count and (named == "last" or name in _KNOWN_BEFORE):
+                raise Changed(f"its {named} line counts {told!r:.20} {name}, and {count} are there; export it again")

@@ -22,7 +22,8 @@ from turnwright.journal.driver import Driver
 from turnwright.journal.errors import CommandRejected, InvalidInput, StoreCorrupt, StoreUnavailable, TurnwrightError
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.script import rows
-from turnwright.journal.session_file import Line, Seal
+from turnwright.journal.session_damage import damaged_line
+from turnwright.journal.session_file import Changed, Line, Seal
 from turnwright.journal.session_rows import Reading, declared_of, key_of
 from turnwright.journal.store import Journal
 from turnwright.journal.store_settling import settle
@@ -90,11 +91,20 @@ async def import_session(
     if lead is None:
         raise CommandRejected("import_busy", "another import into this journal is under way; wait until it has ended")
     try:
-        file = await asyncio.to_thread(_read, path, target)
+        file = await asyncio.to_thread(_read_whole, path, target)
         importer = _Importer(journal, file, target.of(key_of(file.header)))
         return await importer.run(principal, reason, go_on=go_on)
     finally:
         await lead.release()
+
+
+def _read_whole(path: Path, target: Target) -> _File:
+    """As `_read`; of a file that was changed on its way it is said where, as far as that can be seen."""
+    try:
+        return _read(path, target)
+    except Changed as error:
+        line = damaged_line(path)
+        raise error if line is None else Changed(f"{error}; line {line} is not as it was written") from None
 
 
 async def discard_abandoned(driver: Driver, pieces: int) -> int:
@@ -205,7 +215,7 @@ class _Importer:
             await driver.write(partial(importing.write_threads, self._key, begun, self._digest, some))
         ids = await self._thread_ids(begun.session_id)
         reading = Reading(begun.session_id, begun.position, self._key, ids)
-        with closing(_pieces(self._file.path, reading)) as pieces:
+        with closing(_pieces(self._file, reading)) as pieces:
             while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
                 await driver.write(partial(importing.write_piece, self._key, begun, self._digest, piece))
         return ids
@@ -234,10 +244,15 @@ class _Importer:
         await self._journal.driver.scrub()
 
 
-def _pieces(path: Path, reading: Reading) -> Generator[Piece]:
-    """The file's rows, some at a time."""
-    with path.open("rb") as source:
-        for number, line in enumerate(session_file.lines_of(source, Seal()), start=1):
+def _pieces(file: _File, reading: Reading) -> Generator[Piece]:
+    """The file's rows, some at a time.
+
+    Raises:
+        InvalidInput: it is not what was exported, or another one than was read first.
+    """
+    seal = Seal()
+    with file.path.open("rb") as source:
+        for number, line in enumerate(session_file.lines_of(source, seal), start=1):
             try:
                 reading.take(line)
             except InvalidInput as error:
@@ -246,4 +261,6 @@ def _pieces(path: Path, reading: Reading) -> Generator[Piece]:
                 raise InvalidInput(f"line {number} cannot be read: {type(error).__name__}: {error}") from None
             if reading.size >= PIECE_BYTES_MAX or reading.lines >= PIECE_LINES_MAX:
                 yield reading.piece()
+    if seal.digest != file.seal.digest:
+        raise InvalidInput("the file was changed while it was imported; nothing was imported, begin again")
     yield reading.piece()

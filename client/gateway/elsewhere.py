@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from json import loads
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -20,26 +19,15 @@ from turnwright.client.gateway.commands import RequestId
 from turnwright.client.gateway.desk import AskedThread, AtDesk, Guarded, WhoAsks, guarded_router
 from turnwright.client.thread import Thread
 from turnwright.client.thread_elsewhere import TheirForm
-from turnwright.journal.elsewhere import Format
-from turnwright.journal.elsewhere.document import check_size
+from turnwright.journal.elsewhere import Format, parsed
 
 
 class LargeRequest(Request):
     """A request whose body is parsed in a thread."""
 
     async def json(self) -> Any:  # noqa: ANN401 - as the framework has it
-        """What the body says; as in the framework, but for where it is found out."""
-        return await asyncio.to_thread(_parsed, await self.body())
-
-
-def _parsed(body: bytes) -> Any:  # noqa: ANN401 - as above
-    check_size(body)
-    return loads(body, object_pairs_hook=_object)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """With each object others have a turn: the parser itself lets no thread but its own run."""
-    return dict(pairs)
+        """What the body says, read as strictly as a document: a key that comes twice may have meant either."""
+        return await asyncio.to_thread(parsed, await self.body())
 
 
 class Large(Guarded):

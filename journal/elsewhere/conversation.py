@@ -58,6 +58,12 @@ def conversation(source: Format, said: list[Sourced], state: dict[str, Any], rea
 
 
 def simple(source: Format, said: list[Sourced], reading: Reading) -> Conversation:
-    """The conversation of a list of messages that came without a state."""
+    """The conversation of a list of messages that came without a state.
+
+    Raises:
+        InvalidInput: as `conversation`; or none of them holds anything.
+    """
     kept = [one for one in said if one.message.blocks]
+    if not kept:
+        raise InvalidInput("messages: there is none that holds anything, so there is no conversation to bring")
     return conversation(source, paired(kept, reading), {}, reading)

@@ -22,9 +22,9 @@ DOCUMENT_BYTES_MAX: Final = 256 * 1024 * 1024
 LEVELS_MAX: Final = 60
 VALUES_MAX: Final = 2_000_000
 SHOWN_CHARACTERS_MAX: Final = 60
-# Before each value but the outermost stands one of these, outside of texts.
+# Before each value but the outermost stands one of these, outside of texts; within an empty list or object none does.
 SIGNS: Final = b",[{"
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|,|[\[{](?![ \t\r\n]*+[\]}])', re.DOTALL)
 Trail: TypeAlias = "tuple[Trail | None, str | int]"
 _WORDS: Final[Mapping[type, str]] = {
     str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object",

@@ -8,6 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from tests.faults.harness.scripts import say, task
 from tests.faults.harness.world import World
+from turnwright.journal import schedules
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.schedules import Schedule, Tick
 from turnwright.journal.transact.schedules import look_elsewhere
@@ -15,6 +16,12 @@ from turnwright.worker.temporal_server import TemporalServer
 from turnwright.workflows.ids import schedule_id
 
 NAME = "pulse"
+
+
+@pytest.fixture(autouse=True)
+def each_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nobody waits long for a time to come."""
+    monkeypatch.setattr(schedules, "EVERY_S_MIN", 1)
 
 
 async def begin(world: World, every_s: int = 1) -> Schedule:

@@ -42,6 +42,9 @@ def read(place: Place, reading: Reading, *, trusted: bool = False) -> Conversati
     Raises:
         InvalidInput: something in it is not what it should be; names the place.
     """
+    if not place.fields().keys() & _READ:
+        hint = "; `messages` are of the format openai or anthropic" if "messages" in place.fields() else ""
+        raise place.wrong(f"nothing of an AgentScope state stands here, such as `context` or `summary`{hint}")
     dialect = _dialect(place)
     for key in sorted(place.fields().keys() - _READ - _SEEN):
         reading.note(key, "this is not read; it is kept, and stands in an export")

@@ -18,7 +18,7 @@ from turnwright.client import Session
 from turnwright.journal.api_keys import Grant, Role
 from turnwright.journal.driver import Driver
 from turnwright.journal.elsewhere.difference import difference
-from turnwright.journal.elsewhere.document import check_size
+from turnwright.journal.elsewhere.document import check_size, parsed
 from turnwright.journal.store_keys import create_key
 
 AT = ("s", AGENT)
@@ -93,12 +93,12 @@ async def test_a_conversation_that_is_being_parsed_keeps_no_other_request_waitin
 ) -> None:
     begun, go_on = threading.Semaphore(0), threading.Event()
 
-    def parsed_slowly(body: bytes, **how: Any) -> object:  # noqa: ANN401 - the library's
+    def parsed_slowly(body: bytes) -> object:
         begun.release()
         assert go_on.wait(PARSED_S_MAX)
-        return json.loads(body, **how)
+        return parsed(body)
 
-    monkeypatch.setattr("turnwright.client.gateway.elsewhere.loads", parsed_slowly)
+    monkeypatch.setattr("turnwright.client.gateway.elsewhere.parsed", parsed_slowly)
     token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
     said = {"form": "openai", "document": [{"role": "user", "content": "x" * 3_000}]}
     first, second, third = (IMPORT.replace("main", name) for name in ("one", "two", "three"))
@@ -107,15 +107,15 @@ async def test_a_conversation_that_is_being_parsed_keeps_no_other_request_waitin
         http(url, token) as ask,
     ):
         try:
-            parsed = [asyncio.create_task(ask.post(path, json=said)) for path in (first, second)]
-            for _ in parsed:
+            posted = [asyncio.create_task(ask.post(path, json=said)) for path in (first, second)]
+            for _ in posted:
                 await asyncio.to_thread(begun.acquire, timeout=PARSED_S_MAX)
             assert (await ask.get("/me")).status_code == 200
             full = await ask.post(third, json=said)
             assert (full.status_code, full.json()["code"]) == (503, "gateway_full")
         finally:
             go_on.set()
-        assert [(await answer).status_code for answer in parsed] == [202, 202]
+        assert [(await answer).status_code for answer in posted] == [202, 202]
         assert (await ask.post(third, json=said)).status_code == 202
 
 
@@ -123,9 +123,27 @@ async def test_a_body_of_too_many_values_is_refused_before_they_are_made(
     driver: Driver, journal_url: str, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(check_size.__globals__, "VALUES_MAX", 100)
-    monkeypatch.setattr("turnwright.client.gateway.elsewhere.loads", None)  # it is not to be parsed
+    monkeypatch.setitem(parsed.__globals__, "json", None)  # it is not to be parsed
     token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
     async with serving(settings_of(journal_url)) as url, http(url, token) as ask:
         answer = await ask.post(IMPORT, json={"form": "openai", "document": [[]] * 100})
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input"), answer.text
     assert "more than 100 values" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"form": "openai", "form": "anthropic", "document": []}', "the key 'form' twice"),
+        (b'{"form": "openai", "document": [{"role": "user", "content": "a", "n": NaN}]}', "NaN is no number"),
+        (b'{"form": "openai", "document": [', "no JSON"),
+    ],
+)
+async def test_a_body_is_read_as_strictly_as_a_document(
+    driver: Driver, journal_url: str, session: Session, body: bytes, said: str
+) -> None:
+    token = (await create_key(driver, "acme", Grant(name="caller", role="caller", user="ann"))).token
+    async with serving(settings_of(journal_url)) as url, http(url, token) as ask:
+        answer = await ask.post(IMPORT, content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input"), answer.text
+    assert said in answer.json()["detail"]

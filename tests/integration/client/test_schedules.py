@@ -41,7 +41,7 @@ async def test_what_cannot_be_is_refused_with_what_is_wrong(client: Client, sess
     for wrong, why in (
         ({"cron": "0 25 * * *"}, "its hour is from 0 to 23, not 25"),
         ({"cron": "0 9 * * *", "timezone": "Berlin"}, "no time zone 'Berlin'"),
-        ({"every_s": 0}, "from 1 to"),
+        ({"every_s": 9}, "from 10 to"),
         ({}, "say one of the two"),
     ):
         with pytest.raises(InvalidInput, match=why):

@@ -12,8 +12,10 @@ import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
 from tests.integration.journal.moving import PLAIN, facts, lived_in, plain, proven, take, written
+from turnwright.journal import session_file
 from turnwright.journal.commands import CreateSession, EraseEntry
 from turnwright.journal.errors import CommandRejected, InvalidInput
+from turnwright.journal.session_file import written as line_of
 from turnwright.journal.store import Journal
 from turnwright.journal.store_admin import list_sessions
 from turnwright.journal.store_export import export_session
@@ -39,7 +41,10 @@ async def test_a_file_that_was_cut_off_is_refused_with_what_is_missing(
     lines = path.read_bytes().splitlines(keepends=True)
     cut = {"middle": lines[:-4], "last": lines[:-1], "torn": [*lines[:-1], lines[-1][:9]]}[where]
     path.write_bytes(b"".join(cut))
-    missing = r"3 of \d+ entries, its last line missing" if where == "middle" else "its last line missing"
+    entries = sum(json.loads(line)["kind"] == "entry" for line in lines)
+    missing = f"{entries - 3} of its {entries} entries are there, and its last line is missing"
+    if where != "middle":
+        missing = r"the file ends (after|in the middle of) line \d+: its last line is missing"
     with pytest.raises(InvalidInput, match=missing):
         await take(target, path)
     assert (await list_sessions(target.journal, "t")).items == ()
@@ -85,6 +90,84 @@ async def test_what_was_changed_is_found_and_nothing_of_it_stays(
     path.write_bytes(whole)
     assert (await take(target, path)).duplicate is False
     assert await proven(target.journal) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("entry", {"at_us": 1.5}),
+        ("entry", {"body": {"ordinal": 1, "blocks": []}}),
+        ("entry", {"turn_id": "t-0"}),
+        ("blob", {"bytes": ""}),
+        ("thread", {"hash": 1}),
+    ],
+)
+async def test_of_a_file_that_was_changed_on_its_way_it_is_said_where(
+    full: Played, target: Played, tmp_path: Path, kind: str, change: dict[str, object]
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    lines = path.read_bytes().splitlines()
+    number = next(n for n, line in enumerate(lines) if json.loads(line)["kind"] == kind)
+    lines[number] = json.dumps(json.loads(lines[number]) | change).encode()
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    with pytest.raises(InvalidInput, match=rf"another one; line {number + 1} is not as it was written"):
+        await take(target, path)
+
+
+async def test_a_file_of_others_whole_lines_is_refused_without_a_place(
+    full: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    next(line for line in lines if line["kind"] == "request")["request_id"] = "another"
+    path.write_bytes(b"".join(line_of(line) for line in lines))
+    with pytest.raises(InvalidInput, match=r"the digest in its last line is another one$"):
+        await take(target, path)
+
+
+@pytest.mark.parametrize(("at", "name"), [(0, "entries"), (0, "threads"), (-1, "requests"), (-1, "blobs")])
+async def test_a_file_that_counts_its_lines_wrong_is_refused(
+    full: Played, target: Played, tmp_path: Path, at: int, name: str
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    counts = lines[0]["counts"] if at == 0 else lines[-1]
+    counts[name] += 1
+    lines[-1]["sha256"] = hashlib.sha256(b"".join(map(line_of, lines[:-1]))).hexdigest()
+    path.write_bytes(b"".join(map(line_of, lines)))
+    with pytest.raises(InvalidInput, match=rf"its (first|last) line counts {counts[name]} {name}"):
+        await take(target, path)
+
+
+async def test_a_file_that_becomes_another_while_it_is_imported_is_not_taken(
+    full: Played, target: Played, tmp_path: Path
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    await full.submit("more")
+    other = await written(full, tmp_path / "other.jsonl")
+
+    def swap(point: str) -> None:
+        if point == "begin" and other.exists():
+            other.replace(path)
+
+    target.journal.driver.hook = swap
+    with pytest.raises(InvalidInput, match="the file was changed while it was imported"):
+        await take(target, path)
+    target.journal.driver.hook = None
+    assert await target.journal.session(SESSION) is None
+    assert (await take(target, path)).duplicate is False
+
+
+async def test_a_line_that_is_longer_than_any_is_not_read(
+    full: Played, target: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = await written(full, tmp_path / "s.jsonl")
+    longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
+    monkeypatch.setattr(session_file, "LINE_BYTES_MAX", longest - 1)
+    with pytest.raises(InvalidInput, match=rf"line \d+ has more than {longest - 1:,} bytes"):
+        await take(target, path)
+    monkeypatch.setattr(session_file, "LINE_BYTES_MAX", longest)
+    assert (await take(target, path)).duplicate is False
 
 
 @pytest.mark.parametrize(

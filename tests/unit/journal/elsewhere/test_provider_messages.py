@@ -163,6 +163,11 @@ def test_thinking_of_anthropic_keeps_its_signature_and_results_stand_before_word
         ("agentscope", {"tasks_context": {"tasks": [{"id": "a", "subject": None}]}}, "tasks_context.tasks[0].subject"),
         ("agentscope", {"turnwright": difference({"summary": ""}, {"summary": 1})}, "turnwright"),
         ("agentscope", [], "the document"),
+        ("agentscope", {}, "the document"),
+        ("agentscope", {"model": "m", "messages": [{"role": "user", "content": "a"}]}, "the document"),
+        ("openai", [], "messages"),
+        ("openai", [{"role": "user", "content": " "}], "messages"),
+        ("anthropic", {"messages": [], "system": ""}, "messages"),
     ],
 )  # fmt: skip
 def test_what_is_odd_is_an_error_that_names_its_place(form: Format, document: Any, place: str) -> None:  # noqa: ANN401 - JSON
@@ -253,11 +258,11 @@ TREES: st.SearchStrategy[Any] = st.recursive(
 
 
 def size(tree: Any) -> int:  # noqa: ANN401 - any JSON value
-    """The values inside, and each list or object that holds none once more."""
+    """The values inside."""
     if not isinstance(tree, list | dict):
         return 0
     inner = list(tree.values()) if isinstance(tree, dict) else tree
-    return sum(1 + size(item) for item in inner) if inner else 1
+    return sum(1 + size(item) for item in inner)
 
 
 @given(TREES, st.booleans())
