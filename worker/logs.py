@@ -1,30 +1,33 @@
 """Every log line of a process goes through structlog to one stream: for people in columns, for machines as JSON.
 
-Ids of thread, turn and run are bound with `structlog.contextvars`. Workflow code logs like any other and is
-silent while Temporal replays it. Loggers of the standard library (Temporal's SDK and others) join at WARNING.
+Ids of thread, turn and run are bound with `structlog.contextvars`; those of a trace follow from them. Secrets are cut
+out before a line is written, whoever logs it. Workflow code logs like any other and is
+silent while Temporal replays it. Loggers of the standard library (Temporal's SDK and others) join at WARNING, or at
+the level that rules say for their names.
 Tracebacks never show local variables: keys and conversations live in them. A log that cannot be written is
 dropped, because a closed pipe must not fail a turn.
 """
 
 import contextlib
+import io
 import logging  # noqa: TID251 - this is where other libraries' records become structlog's
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 from turnwright.worker.log_rules import LogLevel, LogRulesFile
+from turnwright.worker.log_traces import add_trace_ids
+from turnwright.worker.redaction import Redaction
 
 if TYPE_CHECKING:
     from temporalio.runtime import LoggingConfig
 
 LogFormat = Literal["console", "json"]
-
-# What workflow code may load that is ours alone to configure; the sandbox would load a copy with defaults.
-SANDBOX_PASSTHROUGH = ("structlog",)
 
 
 def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, rules: Path | None = None) -> None:
@@ -34,10 +37,11 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, r
             drop_replayed,
             structlog.contextvars.merge_contextvars,
             *([] if rules is None else [_ruled(LogRulesFile(rules), log_level)]),
+            *([] if log_format == "console" else [add_trace_ids]),
             structlog.processors.add_log_level,
             structlog.processors.StackInfoRenderer(),
             _stamper(log_format),
-            *_renderers(log_format, colors=stream.isatty()),
+            *_renderers(log_format, Redaction(os.environ), colors=stream.isatty()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(log_level if rules is None else "debug"),
         logger_factory=LineLogger.factory(stream),
@@ -62,9 +66,11 @@ def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> Eve
 
 def _ruled(file: LogRulesFile, log_level: LogLevel) -> Processor:
     """Drop what the rules leave out, and say what is wrong with them."""
+    libraries = _LibraryLevels()
 
     def keep(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
         rules, wrong = file.look()
+        libraries.follow(rules.levels)
         if wrong:
             structlog.get_logger(__name__).error("log_rules_wrong", why=wrong, then="the rules of before go on")
         if not rules.keep(getattr(logger, "name", ""), method, event, log_level):
@@ -96,12 +102,35 @@ def _stamper(log_format: LogFormat) -> Processor:
     return structlog.processors.TimeStamper(fmt="iso", utc=True)
 
 
-def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:
+def _renderers(log_format: LogFormat, redaction: Redaction, *, colors: bool) -> list[Processor]:
+    def plain(stream: TextIO, error: ExcInfo) -> None:
+        written = io.StringIO()
+        structlog.dev.plain_traceback(written, error)
+        stream.write(redaction.text(written.getvalue()))
+
     if log_format == "console":
-        plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+        return [redaction, structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
     traceback = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-    return [structlog.processors.ExceptionRenderer(traceback), structlog.processors.JSONRenderer()]
+    return [structlog.processors.ExceptionRenderer(traceback), redaction, structlog.processors.JSONRenderer()]
+
+
+class _LibraryLevels:
+    """Levels of loggers of the standard library, as the rules say them; what they leave is as it was before."""
+
+    def __init__(self) -> None:
+        self._said: Mapping[str, LogLevel] = {}
+        self._before: dict[str, int] = {}
+
+    def follow(self, levels: Mapping[str, LogLevel]) -> None:
+        if levels == self._said:
+            return
+        self._said = levels
+        for name in self._before.keys() - levels.keys():
+            logging.getLogger(name).setLevel(self._before.pop(name))
+        for name, level in levels.items():
+            library = logging.getLogger(name)
+            self._before.setdefault(name, library.level)
+            library.setLevel(level.upper())
 
 
 class LineLogger:
@@ -137,7 +166,7 @@ class StructlogHandler(logging.Handler):
             if core := getattr(record, "temporal_log", None):
                 extra |= {"target": core.target, "fields": core.fields}
             level = _structlog_level(record.levelno)
-            structlog.get_logger().log(level, record.getMessage(), logger=record.name, **extra)
+            structlog.get_logger(record.name).log(level, record.getMessage(), logger=record.name, **extra)
         except Exception:  # noqa: BLE001 - a record that cannot be formatted must not fail its caller
             self.handleError(record)
 

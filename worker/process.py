@@ -31,6 +31,7 @@ from turnwright.worker.condition import Condition
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
+from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
@@ -123,6 +124,7 @@ class WorkerProcess:
         journal_id = await self._until_there(journal.journal_id, StoreUnavailable)
         if journal_id is None:
             return
+        JOURNAL_ID.set(journal_id)
         queue = self._settings.task_queue or default_task_queue(journal_id)
         tools = {agent.name: agent.tool_names for agent in self._registry}
         info = WorkerInfo(self._label, queue, self._registry.names, tools)

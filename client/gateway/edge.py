@@ -88,6 +88,7 @@ class _Answer:
             route=getattr(route, "path", None),
             status=self._status or None,
             took_ms=round(1_000 * (time.perf_counter() - self._began_s), 1),
+            **scope["state"].get("trace", {}),
         )
 
 

@@ -1,5 +1,7 @@
 """A workflow that logs, in a module of its own because the sandbox loads it again."""
 
+import logging  # noqa: TID251 - other libraries log through it
+
 import structlog
 from temporalio import workflow
 
@@ -20,6 +22,7 @@ class LoggingWorkflow:
                 await workflow.wait_condition(lambda: self.wakes > self.woken)
                 self.woken += 1
                 log.info("woken", number=self.woken)
+                logging.getLogger("elsewhere").warning("aside")
 
     @workflow.signal
     def wake(self) -> None:

@@ -7,19 +7,17 @@ import pytest
 import structlog
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import Replayer, Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from tests.integration.logging_workflow import LoggingWorkflow
 from turnwright.worker import temporal_client
-from turnwright.worker.logs import SANDBOX_PASSTHROUGH, configure_logs, forward_core_logs
+from turnwright.worker.logs import configure_logs, forward_core_logs
 from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_server import TemporalServer
+from turnwright.workflows.sandbox import workflow_runner
 
 WAKES = 3
 DEADLINE_S = 60
-RUNNER = SandboxedWorkflowRunner(
-    restrictions=SandboxRestrictions.default.with_passthrough_modules(*SANDBOX_PASSTHROUGH)
-)
+RUNNER = workflow_runner()
 
 
 @pytest.fixture
@@ -56,6 +54,7 @@ async def test_what_a_workflow_logs_appears_once_however_often_it_is_replayed(
         await handle.result()
     once = [("started", "t1", None), *(("woken", "t1", number) for number in range(1, WAKES + 1))]
     assert [line for line in logged(stream) if line[0] in {"started", "woken"}] == once
+    assert [line[0] for line in logged(stream)].count("aside") == WAKES
     # A question is answered now, though its workflow was rebuilt for it.
     assert ("asked", None, None) in logged(stream)
 

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 import structlog
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
+from turnwright.client.tracing.ids import TurnIds
 from turnwright.worker import log_rules
 from turnwright.worker.log_rules import LogLevel
+from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
+from turnwright.worker.redaction import HIDDEN, LEVELS_MAX, TEXT_CHARACTERS_MAX
 
 SECRET = "s3cret"
 
@@ -232,3 +236,153 @@ def test_a_sample_has_all_lines_of_a_turn_or_none_and_every_warning(rules: Path)
     assert set(lines.values()) == {3}
     assert 60 <= len(lines) <= 140, "about a quarter"
     assert (kept["other", "info"], kept["step", "warning"]) == (400, 400)
+
+
+def test_rules_reach_loggers_of_other_libraries_and_leave_them_as_they_were(rules: Path) -> None:
+    library = logging.getLogger("elsewhere.far")
+    stream = configured(rules=rules)
+
+    def told() -> list[str]:
+        stream.truncate(stream.seek(0))
+        structlog.get_logger().debug("a line, with which the file is looked at")
+        library.debug("quiet")
+        library.warning("loud")
+        return [event["event"] for event in events(stream) if event.get("logger") == "elsewhere.far"]
+
+    assert told() == ["loud"]
+    rules.write_text('{"levels": {"elsewhere": "debug"}}')
+    assert told() == ["quiet", "loud"]
+    rules.write_text('{"levels": {"elsewhere": "debug", "elsewhere.far": "error"}}')
+    assert told() == []
+    rules.write_text('{"level": "error"}')
+    assert told() == []
+    rules.unlink()
+    assert told() == ["loud"]
+    assert library.level == logging.NOTSET
+
+
+SECRETS = [
+    "cannot connect to postgresql://shop:p4ss%20word@db.internal:5432/shop: refused",
+    "redis://:p4ss%20word@cache:6379/0",
+    "host=db user=shop password=p4ss%20word dbname=shop",
+    "ConnectionError(\"password='p4ss%20word'\")",
+    "GET https://shop.example.com/hook?token=p4ss%20word&page=2",
+    "Authorization: Bearer p4ss%20word",
+    "sent {'Authorization': 'Basic p4ss%20word'}",
+    "DB_PASSWORD=p4ss%20word",
+]
+
+
+@pytest.mark.parametrize("said", SECRETS)
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_what_looks_like_a_secret_stands_in_no_line_whoever_logs_it(log_format: LogFormat, said: str) -> None:
+    stream = configured(log_format)
+    structlog.get_logger().warning(said, why=said, more={"deep": [said]}, error=ValueError(said))
+    logging.getLogger("elsewhere").warning("%s", said)
+    try:
+        fail_saying(said)
+    except ValueError:
+        structlog.get_logger().exception("it failed")
+    assert "p4ss" not in stream.getvalue()
+    assert stream.getvalue().count(HIDDEN) >= 6
+    assert "fail_saying" in stream.getvalue()
+
+
+def fail_saying(said: str) -> None:
+    raise ValueError(said)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-0123456789abcdefghij",
+        "sk-ant-api03-0123456789abcdef",
+        "tw_0a1b2c3d4e5f_0123456789abcdefghijklmnop",
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+        "xoxb-123456789012-abcdefghij",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl",
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----",
+    ],
+)
+def test_keys_are_known_by_their_look(key: str) -> None:
+    stream = configured()
+    structlog.get_logger().info("refused", why=f"the key {key} is not valid")
+    (event,) = events(stream)
+    assert HIDDEN in event["why"]
+    assert key[-12:] not in event["why"] or key.endswith("KEY-----")
+    assert "MIIEv" not in event["why"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "DB_PASSWORD", "api_key", "apiKey", "x-api-key", "Authorization", "Set-Cookie", "access_token", "dsn",
+     "temporal_keys", "client_secret", "credentials"],
+)  # fmt: skip
+def test_a_value_is_hidden_by_its_name_however_deep(name: str) -> None:
+    stream = configured()
+    structlog.get_logger().info("sent", **{name: SECRET}, headers={name: [SECRET]}, pairs=[(name.encode(), b"s3cret")])
+    (event,) = events(stream)
+    assert SECRET not in stream.getvalue()
+    assert (event[name], event["headers"], event["pairs"]) == (
+        HIDDEN,
+        {name: HIDDEN},
+        [[name, HIDDEN]],
+    )
+
+
+def test_what_is_no_secret_is_told_as_it_is() -> None:
+    stream = configured()
+    said = {
+        "thread": "acme/+ann/bot/s/main",
+        "input_tokens": 5,
+        "tokens_before": "120",
+        "key": "order",
+        "url": "http://127.0.0.1:8420/v1/sessions?limit=5",
+        "why": "check user, password, database and their grants; authentication failed for bearer",
+        "monkey": "a",
+        "at": "postgres at db.internal:5432/shop (turnwright)",
+    }
+    structlog.get_logger().info("ok", **said)
+    (event,) = events(stream)
+    assert {name: event[name] for name in said} == said
+
+
+def test_secrets_of_the_environment_are_cut_out_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "a plain sentence")
+    monkeypatch.setenv("TURNWRIGHT_JOURNAL_URL", "postgresql://shop:very%20secret@db/shop")
+    stream = configured()
+    structlog.get_logger().info("said", first="<a plain sentence>", second="auth failed: very secret")
+    (event,) = events(stream)
+    assert (event["first"], event["second"]) == (f"<{HIDDEN}>", f"auth failed: {HIDDEN}")
+
+
+def test_a_line_is_bounded_and_a_secret_at_the_bound_is_not_cut_in_two() -> None:
+    stream = configured()
+    deep: Any = "postgresql://u:p4ssword@db"
+    for _ in range(3 * LEVELS_MAX):
+        deep = [deep]
+    long = "x" * (TEXT_CHARACTERS_MAX - 10) + " Bearer p4ssword0123456789"
+    structlog.get_logger().info("long", text=long + "y" * 10_000_000, deep=deep)
+    (event,) = events(stream)
+    assert len(event["text"]) == TEXT_CHARACTERS_MAX + 1
+    assert "p4ss" not in stream.getvalue()
+
+
+def test_a_line_of_a_turn_has_its_trace_and_one_within_a_span_has_that() -> None:
+    stream, log = configured(), structlog.get_logger()
+    log.info("nowhere", turn="t-1")
+    token = JOURNAL_ID.set("journal")
+    try:
+        with structlog.contextvars.bound_contextvars(turn="t-1"):
+            log.info("turn")
+            span = NonRecordingSpan(SpanContext(0xA, 0xB, is_remote=False, trace_flags=TraceFlags(1)))
+            with use_span(span):
+                log.info("span")
+        log.info("none")
+    finally:
+        JOURNAL_ID.reset(token)
+    told = [(event.get("trace_id"), event.get("span_id")) for event in events(stream)]
+    trace = f"{TurnIds('journal', 't-1').trace:032x}"
+    assert told == [(None, None), (trace, None), (f"{0xA:032x}", f"{0xB:016x}"), (None, None)]

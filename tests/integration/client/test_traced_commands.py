@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
+from structlog.testing import capture_logs
 
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import serving, settings_of
@@ -93,11 +94,14 @@ async def test_the_gateway_goes_on_with_a_callers_trace_and_links_it_with_the_tu
 ) -> None:
     async with sending.asked() as ask:
         await ask.put("/sessions/s", json={})
-        turn: dict[str, Any] = (
-            await ask.post(SUBMIT, json={"input": "hello"}, headers={"traceparent": TRACEPARENT})
-        ).json()
+        with capture_logs() as lines:
+            turn: dict[str, Any] = (
+                await ask.post(SUBMIT, json={"input": "hello"}, headers={"traceparent": TRACEPARENT})
+            ).json()
     server, submit, accepted = (sending.spans[name] for name in (f"POST {SUBMIT_ROUTE}", "submit", "turn.accepted"))
     assert (server.trace_id.hex(), server.parent_span_id.hex(), server.kind) == (TRACE, SPAN, Span.SPAN_KIND_SERVER)
+    told = [(line["trace_id"], line["span_id"]) for line in lines if line["event"] == "request"]
+    assert told == [(TRACE, server.span_id.hex())]
     assert (submit.trace_id.hex(), submit.parent_span_id) == (TRACE, server.span_id)
     assert submit.kind == Span.SPAN_KIND_PRODUCER
     assert [(link.trace_id, link.span_id) for link in submit.links] == [await queued(driver, turn["turn_id"])]

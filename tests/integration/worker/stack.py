@@ -16,6 +16,7 @@ from turnwright.client.client import Client
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import Entry
+from turnwright.journal.store import Journal
 from turnwright.worker.child import Child
 from turnwright.worker.temporal_server import TemporalServer
 
@@ -116,6 +117,14 @@ class Stack:
         session = self.client.session(None, "s")
         await session.create(exist_ok=True)
         return await session.submit(task(*steps), agent="bot", thread=thread)
+
+    async def journal_id(self) -> str:
+        driver = open_driver(self.journal_url)
+        await driver.start()
+        try:
+            return await Journal(driver).journal_id()
+        finally:
+            await driver.stop()
 
     async def entries(self, turn: Turn) -> list[Entry]:
         """What happened to a turn."""

@@ -19,6 +19,7 @@ from tests.integration.runtime.scripts import call, say, task
 from tests.integration.worker.stack import Stack
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.settings import ClientSettings
+from turnwright.client.tracing.ids import TurnIds
 from turnwright.client.tracing.tracing import exporter_asked_for
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.temporal_server import TemporalServer
@@ -116,6 +117,28 @@ async def test_from_a_callers_request_to_the_tool_there_are_two_traces_that_lead
     assert turns["turn.accepted"].parent_span_id == waited.span_id
     servers = [span for span in theirs.values() if span.kind == Span.SPAN_KIND_SERVER]
     assert [span.parent_span_id.hex() for span in servers] == [callers_span]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_traced", [True, False])
+async def test_a_log_line_of_a_turn_leads_to_its_trace_and_tells_no_secret(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, is_traced: bool
+) -> None:
+    with collecting() as (url, sent):
+        if is_traced:
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        worker = await stack.ready_worker()
+        turn = await stack.submit(call("look", log="/nowhere/at?password=p4ssword"), say("done"))
+        await turn.result(timeout_s=30)
+        worker.send(signal.SIGTERM)
+        assert await worker.ended() == 0
+    (line,) = worker.said("tool_failed")
+    ids = TurnIds(await stack.journal_id(), turn.id)
+    assert (line["turn"], line["trace_id"]) == (turn.id, f"{ids.trace:032x}")
+    spans = [span.span_id.hex() for span in spans_in(sent) if span.name == "execute_tool look"]
+    assert ([line["span_id"]] if is_traced else []) == spans
+    assert "nowhere" in line["traceback"]
+    assert "p4ssword" not in worker.log_file.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,30 @@
+"""The ids of a line's trace and span, so that who reads the one finds the other.
+
+Rule: a line within a span has that span's. Else a line of a turn has the turn's trace, whose id follows from the turn
+and from the journal it is in, which a process says once it knows it.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar
+from typing import Final
+
+from structlog.typing import EventDict, WrappedLogger
+
+from turnwright.client.tracing.commands import API
+from turnwright.client.tracing.ids import TurnIds
+
+JOURNAL_ID: Final[ContextVar[str]] = ContextVar("turnwright_journal_id", default="")
+"""The journal whose turns are carried out in this context."""
+
+
+def add_trace_ids(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A processor of structlog: `trace_id` and, within a span, `span_id`, in hexadecimal as OpenTelemetry has them."""
+    api, turn, journal_id = sys.modules.get(API), event.get("turn"), JOURNAL_ID.get()
+    span = None if api is None else api.get_current_span().get_span_context()
+    if span is not None and span.is_valid:
+        event.update(trace_id=f"{span.trace_id:032x}", span_id=f"{span.span_id:016x}")
+    elif journal_id and isinstance(turn, str):
+        event["trace_id"] = f"{TurnIds(journal_id, turn).trace:032x}"
+    return event
