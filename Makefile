@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo dev test test-fast test-uncached check format bench sbom audit clean
+.PHONY: help install demo dev test test-fast test-uncached check format bench audit-tools sbom audit clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,8 +61,10 @@ format: install ## Rewrite the code as `make check` wants it
 bench: install ## The measurements
 	$(BIN)/python -m benchmarks
 
-sbom: install ## What is installed, as a CycloneDX document in build/sbom.json
+audit-tools: install ## What the next two need
 	$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable '.[audit]'
+
+sbom: audit-tools ## What is installed, as a CycloneDX document in build/sbom.json
 	mkdir -p build
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json $(BIN)/python
 
