@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from turnwright.journal.authored import Authored
 from turnwright.journal.messages import Frozen
 from turnwright.journal.state_parts import PermissionState
 
@@ -16,7 +17,7 @@ DEADLINE_S_MAX: Final = 10 * 365 * 24 * 3600.0
 Effect = Literal["read", "idempotent", "once"]
 
 
-class Limits(Frozen):
+class Limits(Authored):
     """Bounds of one turn; over one of them the turn fails with that name as its code.
 
     `subagent_depth` is how many turns may stand above a child that the agent opens; a call that would open a deeper one
@@ -30,7 +31,7 @@ class Limits(Frozen):
     subagent_depth: int = Field(default=3, ge=0)
 
 
-class ContextPolicy(Frozen):
+class ContextPolicy(Authored):
     """What gives way when a conversation becomes too long for its model; `window_tokens` None: nothing does.
 
     Over `compact_above` of the window, tool results of more than `result_characters_max` give way to a stub they can be
@@ -52,7 +53,7 @@ class ContextPolicy(Frozen):
         return self
 
 
-class ApprovalTerms(Frozen):
+class ApprovalTerms(Authored):
     """How long a person has to approve a call, in seconds (None: for ever), and what the end of that means."""
 
     deadline_s: float | None = Field(default=None, gt=0, le=DEADLINE_S_MAX)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from turnwright.journal.authored import Authored
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.messages import Frozen, Usage
 
@@ -21,7 +22,7 @@ WALL_TIME_S_MAX = 10**9
 OF_AN_ATTEMPT_MAX = 10**12
 
 
-class Budget(Frozen):
+class Budget(Authored):
     """What may be used; None is without bound.
 
     `steps` are model steps begun, `tokens` those of every attempt, `cost_microusd` micro US dollars,

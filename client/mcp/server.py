@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import ipaddress
 from importlib.metadata import version
+from typing import Any
 
 import uvicorn
-from mcp.server.mcpserver import MCPServer
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
 
 from turnwright.client.client import Client
-from turnwright.client.mcp.tools import Tools, told
+from turnwright.client.mcp.tools import Tools, told, unfit
 from turnwright.journal.errors import InvalidInput
 
 NAME = "turnwright"
@@ -30,9 +33,24 @@ _ACTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent
 _DECIDES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
 
 
+class _Server(MCPServer[None]):
+    """One that says in plain words which argument is not as it should be; the SDK told what its library does."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Raises `ToolError`."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(unfit(name, error.__cause__)) from None
+            raise
+
+
 def make_server(client: Client, user: str | None) -> MCPServer[None]:
     """The server for the sessions of one user (None: the anonymous one's)."""
-    server: MCPServer[None] = MCPServer(
+    server = _Server(
         NAME, title="Turnwright", instructions=INSTRUCTIONS, version=version("turnwright"), log_level="WARNING"
     )
     tools = Tools(client, user)

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from turnwright.client.client import Client
 from turnwright.client.errors import CommandRejected, NotFound, WaitTimeout
@@ -28,6 +28,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 WAIT_S, WAIT_S_MAX = 25.0, 300.0
 QUESTIONS, QUESTIONS_MAX = 20, 100
+PROBLEMS_MAX = 10
 WHOLE_TURN_ID = re.compile(r"t-[0-9a-f]{32}")
 
 Session = Annotated[str, Field(description="The session's id.")]
@@ -64,6 +65,14 @@ def told(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
             raise ToolError(_words(error)) from error
 
     return run
+
+
+def unfit(tool: str, error: ValidationError) -> str:
+    """What who calls reads about arguments that do not fit: each problem on a line."""
+    problems = error.errors(include_url=False, include_context=False)
+    lines = [f"- {'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in problems[:PROBLEMS_MAX]]
+    more = [f"- and {len(problems) - PROBLEMS_MAX} more"] if len(problems) > PROBLEMS_MAX else []
+    return "\n".join([f"invalid_input: nothing was done, the arguments do not fit the schema of {tool}", *lines, *more])
 
 
 class Tools:

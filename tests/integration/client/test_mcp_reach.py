@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from mcp.server.mcpserver.exceptions import ToolError
 
 from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Client
 from turnwright.client.errors import NotFound
+from turnwright.client.mcp.server import make_server
 from turnwright.client.mcp.tools import Tools
 
 
@@ -30,3 +32,17 @@ async def test_nothing_of_another_user_is_told_or_answered(client: Client, askin
     assert (await stranger.questions()).questions == []
     assert (await owner.status(turn.id)).turn_id == turn.id
     assert (await owner.respond(question.interaction_id, "approve")).turn_id == turn.id
+
+
+async def test_arguments_that_do_not_fit_are_said_in_plain_words_and_nothing_is_done(client: Client) -> None:
+    server = make_server(client, "bob")
+    with pytest.raises(ToolError) as refused:
+        await server.call_tool("submit", {"session": "s", "agent": AGENT, "message": 7, "if_busy": "wait"})
+    begin, *lines = str(refused.value).splitlines()
+    assert begin == "invalid_input: nothing was done, the arguments do not fit the schema of submit"
+    assert [line.partition(": ")[0] for line in lines] == ["- message", "- request_id", "- if_busy"]
+    assert "pydantic" not in str(refused.value)
+    with pytest.raises(ToolError, match="not_found: "):
+        await server.call_tool("status", {"turn_id": f"t-{'0' * 32}"})
+    with pytest.raises(NotFound):
+        await client.session("bob", "s").status()

@@ -1,13 +1,16 @@
 """An agent's own limits fail the turn, by name."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 from pydantic import ValidationError
 
 from tests.unit.journal.scene import Scene, call, definition, must
-from turnwright.journal.agents import DEADLINE_S_MAX, ApprovalTerms
+from turnwright.journal.agents import DEADLINE_S_MAX, AgentDefinition, ApprovalTerms, ContextPolicy, Limits
 from turnwright.journal.budgets import Budget
+from turnwright.journal.codec import is_newer
+from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Usage
 
 
@@ -81,14 +84,14 @@ def test_time_spent_in_tools_has_a_limit_and_waiting_does_not_count() -> None:
 
 @pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan, 1e300])
 def test_people_have_a_time_that_a_clock_can_count_to_or_no_deadline_at_all(seconds: float) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidInput, match="ApprovalTerms: deadline_s: "):
         ApprovalTerms(deadline_s=seconds)
     assert ApprovalTerms(deadline_s=DEADLINE_S_MAX).deadline_s == DEADLINE_S_MAX
 
 
 def test_a_budget_without_bound_is_one_that_is_left_out() -> None:
     for seconds in (math.inf, math.nan, -1):
-        with pytest.raises(ValidationError):
+        with pytest.raises(InvalidInput, match="Budget: wall_time_s: "):
             Budget(wall_time_s=seconds)
     assert not Budget(steps=None).bounded
 
@@ -99,3 +102,23 @@ def test_a_bound_is_an_amount_one_can_count_to(name: str, amount: object) -> Non
     with pytest.raises(ValidationError):
         Budget.model_validate({name: amount})
     assert Budget.model_validate_json(f'{{"{name}": 3}}').bounded
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ContextPolicy(window_tokens=700), "ContextPolicy: window_tokens: Input .* 1000, got 700"),
+        (lambda: ContextPolicy(compact_to=0.9), "ContextPolicy: compact_to must be below compact_above"),
+        (lambda: Limits(**{"max_step": 3}), "Limits: it has no max_step"),
+        (lambda: Budget(steps=-1), "Budget: steps: Input .* 0, got -1"),
+    ],
+)
+def test_what_an_author_writes_and_does_not_fit_is_said_in_our_words(make: Callable[[], object], said: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{said}"):
+        make()
+
+
+def test_what_a_journal_holds_is_judged_by_who_reads_it() -> None:
+    with pytest.raises(ValidationError) as refused:
+        AgentDefinition.model_validate_json('{"name": "a", "model": "m", "limits": {"of_a_newer_version": 1}}')
+    assert is_newer(refused.value)
