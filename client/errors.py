@@ -132,7 +132,10 @@ def check_place(place: int, last: int) -> None:
 
 @contextmanager
 def rejections(key: ThreadKey | SessionKey | None = None) -> Iterator[None]:
-    """What the journal refuses within is refused as any command is, with a receipt. Raises `CommandRejected`."""
+    """What the journal refuses within is refused as any command is, with a receipt. Raises `CommandRejected`.
+
+    The receipt has no request id: an export or an import is known by what it moves, and nothing remembers it.
+    """
     try:
         yield
     except CommandRejected:

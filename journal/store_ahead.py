@@ -9,6 +9,7 @@ again; a command that is broken off leaves it to be used by its repetition, and 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -54,7 +55,8 @@ async def carry_out_ahead(
         except Outdated:
             await _drop(driver, key, copied)
         except Undo:
-            await _drop(driver, key, copied)
+            with suppress(StoreUnavailable):  # it is rejected, whether or not the store answers once more
+                await _drop(driver, key, copied)
             raise
     raise StoreUnavailable(f"what thread {key.canonical} is to begin with changes all the time; try again")
 

@@ -6,6 +6,7 @@ finds the log behind the journal writes the rest of both. An erasure writes both
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from itertools import chain
@@ -158,12 +159,18 @@ class SessionTranscripts:
 
 
 def remove(*paths: Path) -> int:
-    """Delete files, and what a crash left beside them; how many there were."""
+    """Delete files, and what a crash left beside them; how many there were. Folders that are empty then go, too.
+
+    They are those of the user and the tenant, who may be deleted altogether.
+    """
     count = 0
     for path in paths:
         path.with_name(path.name + files.BESIDE).unlink(missing_ok=True)
         count += path.exists()
         path.unlink(missing_ok=True)
+    for folder in (paths[0].parent, paths[0].parent.parent):
+        with contextlib.suppress(OSError):  # others are in it, or it is gone
+            folder.rmdir()
     return count
 
 

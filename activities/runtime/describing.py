@@ -171,11 +171,14 @@ class Describing:
                 await self._count(key, partial.usage)
             raise
         except Exception as error:  # noqa: BLE001 - one nobody foresaw is a failure like the others
-            await self._count(key, error.usage if isinstance(error, ModelFailure) else partial.usage)
             log.warning("session_not_described", session=key.session_key.canonical, error=str(error))
-            return "", _why(error)
-        await self._count(key, response.usage)
-        return "".join(block.text for block in response.blocks if block.type == "text"), SAID_NOTHING
+            used = error.usage if isinstance(error, ModelFailure) else partial.usage
+            said = "", _why(error)
+        else:
+            used = response.usage
+            said = "".join(block.text for block in response.blocks if block.type == "text"), SAID_NOTHING
+        await self._count(key, used)
+        return said
 
     async def _used_up(self, key: ThreadKey, control: SessionControl) -> bool:
         row = await self._journal.thread(key)

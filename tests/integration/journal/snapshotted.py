@@ -7,7 +7,7 @@ from tests.integration.journal.conftest import KEY, Played
 from turnwright.journal.errors import StoreError
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Text
-from turnwright.journal.snapshots.deciding import Kept
+from turnwright.journal.snapshots.deciding import Kept, Policy
 from turnwright.journal.snapshots.memory import MemorySnapshots
 from turnwright.journal.snapshots.port import SnapshotStore
 from turnwright.journal.snapshots.snapshot import Offer, Snapshot, SnapshotKey
@@ -23,12 +23,14 @@ class Fragile(MemorySnapshots):
         self.fails: dict[str, StoreError] = {}
         self.asked = 0
 
-    async def put(self, key: SnapshotKey, offer: Offer, **how: object) -> Kept:
+    async def put(
+        self, key: SnapshotKey, offer: Offer, *, policy: Policy = "keep_newer", expected_version: int | None = None
+    ) -> Kept:
         self.asked += 1
         error = self.fails.get(key.thread.thread) or self.fails.get("*")
         if error is not None:
             raise error
-        return await super().put(key, offer, **how)  # type: ignore[arg-type]
+        return await super().put(key, offer, policy=policy, expected_version=expected_version)
 
     async def delete_session(self, session: SessionKey, threads: Collection[ThreadKey] = ()) -> int:
         error = self.fails.get(session.session)

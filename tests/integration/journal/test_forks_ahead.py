@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     Receipt,
     RewindThread,
 )
+from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Media, Text
 from turnwright.journal.script import Script
@@ -142,6 +143,22 @@ async def test_media_that_were_copied_for_nothing_go_again_or_with_an_erasure(
     assert await copies() == [(0,)]
     with pytest.raises(Outdated):
         await driver.write(partial(copy_blob, forked, ahead, min(PICTURES)))
+
+
+async def test_a_rejection_is_told_also_if_the_store_is_away_when_what_was_copied_is_to_go(
+    played: Played, forked: ThreadKey
+) -> None:
+    driver = played.journal.driver
+
+    def away(_: str) -> None:
+        raise StoreUnavailable("it is away")
+
+    async def refuse(_: Ahead | None) -> None:
+        driver.hook = away
+        raise Undo(Receipt("w", "rejected"))
+
+    with pytest.raises(Undo):
+        await carry_out_ahead(driver, forked, MakeWhole(request_id="w"), refuse)
 
 
 async def test_forks_of_forks_are_bounded_together_and_a_deleted_session_makes_room(

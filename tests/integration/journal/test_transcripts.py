@@ -24,11 +24,12 @@ from turnwright.journal.commands import (
     StartTool,
 )
 from turnwright.journal.context.candidate import candidate
+from turnwright.journal.entries import ToolDecided
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import Text, ToolCall
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import delete_session, read_tombstone
-from turnwright.journal.store_transcripts import TranscriptWriter
+from turnwright.journal.store_transcripts import LOCK, TranscriptWriter
 from turnwright.journal.transcripts import files
 from turnwright.journal.transcripts.names import LOG, VIEW, place
 
@@ -159,7 +160,7 @@ async def calling(played: Played) -> dict[str, Any]:
     await played.ask(turn, epoch)
     call = ToolCall(id="c", name="look", arguments={})
     outcome = await played.answer(turn, epoch, call, tools={"look": CallSpec(effect="read")})
-    [called] = [entry.payload.call_id for entry in outcome.entries if entry.type == "tool.decided"]  # type: ignore[attr-defined]
+    [called] = [entry.payload.call_id for entry in outcome.entries if isinstance(entry.payload, ToolDecided)]
     return {"turn_id": turn, "epoch": epoch, "step": 1, "call_id": called}
 
 
@@ -308,6 +309,7 @@ async def test_the_files_of_a_deleted_session_are_deleted_and_its_receipt_says_s
     else:
         with pytest.raises(FileNotFoundError):
             await kept.afresh()
+    assert [path.name for path in kept.folder.iterdir()] == [LOCK], "no folder tells whose they were"
     tombstone = await read_tombstone(played.journal, SESSION)
     assert tombstone is not None
     assert tombstone.counts["transcripts"] == 2

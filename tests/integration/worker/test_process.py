@@ -13,6 +13,7 @@ from tests.integration.runtime.scripts import call, say
 from tests.integration.worker.stack import ROOT, Stack, until, until_shows
 from turnwright.client.turn import Turn
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.entries import ToolFinished
 from turnwright.journal.snapshots.files import FileSnapshots
 from turnwright.journal.snapshots.snapshot import SnapshotKey
 from turnwright.journal.why import Code
@@ -133,8 +134,8 @@ async def test_what_does_not_end_within_the_drain_is_handed_over(stack: Stack) -
     gate.touch()
     await stack.ready_worker()
     assert (await turn.result(timeout_s=30)).text == "seen"
-    finished = [entry.payload.outcome for entry in await stack.entries(turn) if entry.type == "tool.finished"]  # type: ignore[attr-defined]
-    assert finished == ["drained", "success"]
+    ended = [entry.payload for entry in await stack.entries(turn)]
+    assert [one.outcome for one in ended if isinstance(one, ToolFinished)] == ["drained", "success"]
 
 
 async def test_a_second_ctrl_c_does_not_wait(stack: Stack) -> None:
@@ -212,7 +213,9 @@ async def test_a_draining_worker_hands_over_and_ends_also_while_temporal_is_down
     worker.send(signal.SIGTERM)
     assert await worker.ended() == 0
     assert await presences(doomed) == []
-    assert (await doomed.entries(turn))[-1].payload.outcome == "drained"  # type: ignore[attr-defined]
+    last = (await doomed.entries(turn))[-1].payload
+    assert isinstance(last, ToolFinished)
+    assert last.outcome == "drained"
 
 
 async def test_turns_go_on_after_temporal_lost_everything_and_paused_ones_stay_paused(each_doomed: Stack) -> None:

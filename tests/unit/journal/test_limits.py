@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 from pydantic import ValidationError
@@ -12,6 +13,8 @@ from turnwright.journal.budgets import Budget
 from turnwright.journal.codec import is_newer
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Usage
+
+MISSPELT: Final[dict[str, Any]] = {"max_step": 3}
 
 
 def test_a_turn_over_its_steps_fails_when_it_would_begin_the_next() -> None:
@@ -109,7 +112,7 @@ def test_a_bound_is_an_amount_one_can_count_to(name: str, amount: object) -> Non
     [
         (lambda: ContextPolicy(window_tokens=700), "ContextPolicy: window_tokens: Input .* 1000, got 700"),
         (lambda: ContextPolicy(compact_to=0.9), "ContextPolicy: compact_to must be below compact_above"),
-        (lambda: Limits(**{"max_step": 3}), "Limits: it has no max_step"),
+        (lambda: Limits(**MISSPELT), "Limits: it has no max_step"),
         (lambda: Budget(steps=-1), "Budget: steps: Input .* 0, got -1"),
     ],
 )
