@@ -15,6 +15,7 @@ import socket
 import sys
 from dataclasses import dataclass
 
+from tests.namespaces import enter
 from turnwright.worker.lifeline import ask_kernel
 
 LOADED = (
@@ -29,17 +30,20 @@ OUTPUTS_MAX = 2
 
 @dataclass(frozen=True)
 class Program:
-    """What a forked process becomes, where its output and its errors go, and its whole environment."""
+    """What a forked process becomes, where its output and its errors go, its whole environment, and its network."""
 
     module: str
     arguments: list[str]
     environment: dict[str, str]
     outputs: list[int]
+    namespace: str
 
     def run(self) -> None:
         """Be it, until its end."""
         ask_kernel()
         os.setsid()
+        if self.namespace:
+            enter(self.namespace)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for there, here in ((nothing, 0), (self.outputs[0], 1), (self.outputs[-1], 2)):
             os.dup2(there, here)
@@ -71,7 +75,7 @@ def serve(control: socket.socket) -> Program | None:
             continue
         pid = os.fork()
         if pid == 0:
-            return Program(asked["module"], asked["arguments"], asked["environment"], files)
+            return Program(asked["module"], asked["arguments"], asked["environment"], files, asked["namespace"])
         for file in files:
             os.close(file)
         control.send(json.dumps(pid).encode())

@@ -43,9 +43,17 @@ class ForkServer:
         atexit.register(server.close)
         return server
 
-    def fork(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], *outputs: int) -> "Forked":
+    def fork(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *outputs: int,
+        namespace: str = "",
+    ) -> "Forked":
         """A process that runs the module as `python -m` does, and writes there: its errors to the last, if two."""
         asked = {"do": "fork", "module": module, "arguments": [*arguments], "environment": dict(environment)}
+        asked["namespace"] = namespace
         pid = self._ask(asked, *outputs)
         assert pid is not None
         return Forked(self, pid)
@@ -131,11 +139,16 @@ class Speaking:
         self._pipe.close()
 
 
-def start(module: str, arguments: Sequence[str], environment: Mapping[str, str], log_file: Path) -> Child | Forked:
-    """Begin a process that runs the module as `python -m` does, forked where that is as good."""
+def start(
+    module: str, arguments: Sequence[str], environment: Mapping[str, str], log_file: Path, *, namespace: str = ""
+) -> Child | Forked:
+    """Begin a process that runs the module as `python -m` does, forked where that is as good.
+
+    `namespace` is the file of the network that it is on, if not this one (`tests.namespaces`).
+    """
     if sys.platform == "linux":
         with log_file.open("ab") as log:
-            return ForkServer.one().fork(module, arguments, environment, log.fileno())
+            return ForkServer.one().fork(module, arguments, environment, log.fileno(), namespace=namespace)
     return Child([sys.executable, "-m", module, *arguments], env=environment, log_file=log_file)
 
 

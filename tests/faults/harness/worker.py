@@ -27,6 +27,7 @@ class Given(TypedDict, total=False):
     url: str
     build: Path | None
     surroundings: Mapping[str, str]
+    namespace: str
 
 
 class Worker:

@@ -124,6 +124,7 @@ class World:
         url: str = "",
         build: Path | None = None,
         surroundings: Mapping[str, str] = NONE,
+        namespace: str = "",
     ) -> Worker:
         """A worker process that has loaded its code and connects to nothing before `let_work`.
 
@@ -134,6 +135,7 @@ class World:
             url: its own way to the journal.
             build: where its code is, if not here (`tests.faults.harness.build`).
             surroundings: variables of its environment that are no settings of ours.
+            namespace: the file of the network that it is on, if not this one.
         """
         name = f"worker-{len(self.workers) + 1}"
         given = {
@@ -152,7 +154,7 @@ class World:
             child = Child([sys.executable, "-m", module, *arguments], env=environment, log_file=log_file)
             worker = Worker(name, child, log_file)
         else:
-            worker = Worker(name, start(module, arguments, environment, log_file), log_file)
+            worker = Worker(name, start(module, arguments, environment, log_file, namespace=namespace), log_file)
         worker.arm(fault)
         self.workers.append(worker)
         return worker
