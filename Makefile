@@ -9,8 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 STAMP := $(VENV)/.installed
+DEPLOY_VENV := .venv-deploy
 
-.PHONY: help install demo dev test test-fast test-uncached check format bench audit-tools sbom audit clean
+.PHONY: help install demo dev test test-fast test-uncached check format bench audit-tools sbom audit check-deploy clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +72,15 @@ sbom: audit-tools ## What is installed, as a CycloneDX document in build/sbom.js
 audit: sbom ## Whether advisories tell of a hole in a pinned release
 	bash .ci/audit $(BIN)/pip-audit
 
-clean: ## Remove caches and builds; .venv and .turnwright stay
+check-deploy: $(DEPLOY_VENV)/.installed ## Whether image and manifests follow the rules of checkov; needs kubectl
+	bash .ci/check-deploy $(DEPLOY_VENV)/bin/checkov
+
+# Its needs and the product's do not fit together, so it has an environment of its own.
+$(DEPLOY_VENV)/.installed: .ci/checkov.txt
+	$(PYTHON) -m venv $(DEPLOY_VENV)
+	$(DEPLOY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --requirement .ci/checkov.txt
+	touch $@
+
+clean: ## Remove caches and builds; .venv, .venv-deploy and .turnwright stay
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
