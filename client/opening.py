@@ -10,9 +10,11 @@ import asyncio
 from pathlib import Path
 
 from turnwright.journal.drivers import open_driver
-from turnwright.journal.errors import StoreError, StoreUnavailable
+from turnwright.journal.errors import KeyMissing, StoreError, StoreUnavailable
+from turnwright.journal.sealing.sealer import NO_KEYS
 from turnwright.journal.statements import migrations
 from turnwright.journal.store import Journal
+from turnwright.journal.store_sealing import is_sealed
 
 
 async def open_journal(url: str, *, migrate: bool = False) -> Journal:
@@ -22,6 +24,7 @@ async def open_journal(url: str, *, migrate: bool = False) -> Journal:
         InvalidInput: the URL names no store.
         StoreUnavailable: the store is not there or cannot be reached.
         StoreError: its tables are not those of this version.
+        KeyMissing: it is sealed, and the URL names no keys.
     """
     driver = open_driver(url)
     path: Path | None = getattr(driver, "path", None)
@@ -36,6 +39,8 @@ async def open_journal(url: str, *, migrate: bool = False) -> Journal:
                 f"the journal's tables are at version {version}, this program needs {latest}; "
                 "run `turnwright journal migrate`"
             )
+        if not driver.sealer.seals and await is_sealed(driver):
+            raise KeyMissing(NO_KEYS)
     except BaseException:
         await driver.stop()
         raise

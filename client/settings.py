@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from turnwright.journal.keyring import read_keys
+
 if TYPE_CHECKING:
     from temporalio.client import Client as TemporalClient
 
@@ -50,7 +52,7 @@ class ClientSettings:
         from temporalio.client import Client as TemporalClient  # noqa: PLC0415
         from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig  # noqa: PLC0415
 
-        from turnwright.workflows.sealing import converter, read_keys  # noqa: PLC0415
+        from turnwright.workflows.sealing import converter  # noqa: PLC0415
 
         configured = ClientConnectConfig(target_host=self.temporal_address or "", namespace=self.temporal_namespace)
         if self.temporal_address is None:

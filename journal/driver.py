@@ -21,6 +21,7 @@ import structlog
 
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.script import Liveness, Script
+from turnwright.journal.sealing.sealer import Sealer
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -113,6 +114,8 @@ class Driver(Protocol):
     """A journal store."""
 
     hook: Hook | None
+    sealer: Sealer
+    """Stands between scripts and the store (`turnwright.journal.sealing`)."""
     observers: list[Observer]
     """Who hears of its commits. They know nothing of each other, so their order is of no matter."""
 

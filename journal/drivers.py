@@ -3,7 +3,8 @@
     sqlite:///relative.db   sqlite:////absolute.db
     postgresql://user:password@host:5432/database?schema=turnwright
 
-Options stand behind `?`. SQLite: `lock_timeout_s`. PostgreSQL: `schema`, `connections_max`; everything
+Options stand behind `?`. Both: `keys`, where the keys are that the journal is sealed with
+(`turnwright.journal.sealing.providers`). SQLite: `lock_timeout_s`. PostgreSQL: `schema`, `connections_max`; everything
 else there is handed to the server's client (`host` for a socket folder, `sslmode`, …).
 """
 
@@ -12,6 +13,8 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
+from turnwright.journal.sealing.providers import provider_of
+from turnwright.journal.sealing.sealer import Sealer
 from turnwright.journal.sqlite.driver import LOCK_TIMEOUT_S, SqliteDriver
 
 
@@ -19,7 +22,7 @@ def open_driver(url: str) -> Driver:
     """The driver of that journal, not started yet.
 
     Raises:
-        InvalidInput: the URL names no store.
+        InvalidInput: the URL names no store, or keys that cannot be had.
     """
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
@@ -36,9 +39,10 @@ def _sqlite(url: str) -> SqliteDriver:
         raise InvalidInput("a SQLite journal is a file: sqlite:///relative.db or sqlite:////absolute.db")
     options = dict(parse_qsl(parts.query))
     timeout_s = _positive("lock_timeout_s", options.pop("lock_timeout_s", LOCK_TIMEOUT_S))
+    sealer = _sealer(options)
     if options:
-        raise InvalidInput(f"unknown option {next(iter(options))!r} in the journal's URL; known: lock_timeout_s")
-    return SqliteDriver(Path(path), lock_timeout_s=timeout_s)
+        raise InvalidInput(f"unknown option {next(iter(options))!r} in the journal's URL; known: keys, lock_timeout_s")
+    return SqliteDriver(Path(path), lock_timeout_s=timeout_s, sealer=sealer)
 
 
 def _postgres(url: str) -> Driver:
@@ -49,8 +53,15 @@ def _postgres(url: str) -> Driver:
     options = dict(parse_qsl(parts.query))
     schema = options.pop("schema", SCHEMA)
     connections = _positive("connections_max", options.pop("connections_max", CONNECTIONS_MAX))
+    sealer = _sealer(options)
     dsn = urlunsplit(parts._replace(query=urlencode(options)))
-    return PostgresDriver(dsn, schema=schema, connections_max=int(connections))
+    return PostgresDriver(dsn, schema=schema, connections_max=int(connections), sealer=sealer)
+
+
+def _sealer(options: dict[str, str]) -> Sealer:
+    """Takes `keys` out of the options."""
+    keys = options.pop("keys", None)
+    return Sealer(None if keys is None else provider_of(keys))
 
 
 def _positive(name: str, value: str | float) -> float:

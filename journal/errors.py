@@ -11,6 +11,7 @@ TurnwrightError
 └── JournalError
     ├── UnknownEntryType    a required entry this version cannot fold
     ├── NewerReducer        state written by a newer version; upgrade this process
+    │   └── KeyMissing          content sealed with a key that this process was not given
     └── StoreError
         ├── StoreUnavailable    no connection, locked, disk: try again later
         ├── HoldLost            the lock that says this process lives is gone
@@ -62,6 +63,10 @@ class UnknownEntryType(JournalError):
 
 class NewerReducer(JournalError):
     """The stored state was folded by a newer reducer; this process must not write it."""
+
+
+class KeyMissing(NewerReducer):
+    """What is stored was sealed with a key that this process was not given; others may have it."""
 
 
 class StoreError(JournalError):

@@ -14,7 +14,7 @@ import pytest
 import structlog
 from xdist.remote import Producer
 
-from tests.journals import Schemas, copy_journal, url_of
+from tests.journals import Schemas, copy_journal, sealed_url, url_of
 from tests.schedule import Pieces
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
 SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
 SLOW_UNTIL = "SLOW_TESTS_UNTIL"
+SEALED = "SEALED_JOURNALS"  # `make test-sealed`
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -155,7 +156,7 @@ def journal_url(request: pytest.FixtureRequest) -> str:
     """The URL of an empty journal; a test with this runs on every store. Marked `bare`, it does not exist yet."""
     bare = "bare_" if request.node.get_closest_marker("bare") else ""
     url: str = request.getfixturevalue(f"{bare}{request.param}_url")
-    return url
+    return sealed_url(url) if os.environ.get(SEALED) else url
 
 
 @pytest.fixture

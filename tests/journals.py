@@ -5,7 +5,9 @@ emptied for a later one, some tests later, unless its tables are no longer as mi
 """
 
 import asyncio
+import base64
 import itertools
+import os
 import secrets
 import tempfile
 from collections import deque
@@ -25,6 +27,7 @@ from turnwright.journal.store import Journal
 T = TypeVar("T")
 RESTING = 3  # of what a killed process had begun, the last may be done only now
 LOCK_TIMEOUT_MS = 2_000
+KEYS = "KEYS_OF_TESTS"
 SHAPE = """
     SELECT md5(string_agg(line, '|' ORDER BY line)) FROM (
         SELECT concat_ws(' ', c.relname, c.relkind, c.relpersistence, c.reloptions::text, a.attname, a.atttypid,
@@ -40,6 +43,18 @@ SEQUENCES = "SELECT sequencename FROM pg_sequences WHERE schemaname = $1 ORDER B
 def url_of(file: Path) -> str:
     """The URL of a SQLite journal in that file."""
     return f"sqlite:///{quote(str(file))}"
+
+
+def sealed_url(url: str) -> str:
+    """The URL of the same journal, sealed with a key of these tests' environment."""
+    os.environ.setdefault(KEYS, f"tests {base64.b64encode(b'of all the keys this is only one').decode()}")
+    return f"{url}{'&' if '?' in url else '?'}keys=env:{KEYS}"
+
+
+def place_of(url: str) -> tuple[str, str]:
+    """The server of a PostgreSQL journal, and its schema, for who looks past the driver."""
+    server, _, rest = url.partition("&schema=")
+    return server, rest.partition("&")[0]
 
 
 def copy_journal(file: Path) -> None:

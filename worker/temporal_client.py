@@ -10,9 +10,10 @@ from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 
 from turnwright.client.unreached import brief
+from turnwright.journal.keyring import read_keys
 from turnwright.worker.settings import Settings, SettingsError
 from turnwright.workflows.engine import TemporalUnreachable
-from turnwright.workflows.sealing import converter, read_keys
+from turnwright.workflows.sealing import converter
 
 DEFAULT_ADDRESS = "localhost:7233"
 

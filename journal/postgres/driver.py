@@ -25,6 +25,7 @@ from turnwright.journal.postgres.locks import topic
 from turnwright.journal.postgres.notices import Listener, Notifier
 from turnwright.journal.postgres.runner import Runner
 from turnwright.journal.script import Liveness, Script, Trail, find_dead, rows
+from turnwright.journal.sealing.sealer import Sealer
 from turnwright.journal.watchers import Watch, Watchers
 
 T = TypeVar("T")
@@ -44,8 +45,16 @@ log = structlog.get_logger(__name__)
 class PostgresDriver:
     """A journal in a schema (see `turnwright.journal.driver.Driver`)."""
 
-    def __init__(self, dsn: str, *, schema: str = SCHEMA, connections_max: int = CONNECTIONS_MAX) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        schema: str = SCHEMA,
+        connections_max: int = CONNECTIONS_MAX,
+        sealer: Sealer | None = None,
+    ) -> None:
         self.hook: Hook | None = None
+        self.sealer = sealer or Sealer()
         self.observers: list[Observer] = []
         self._server = Server(dsn, schema)
         self._connections_max = connections_max
@@ -187,7 +196,7 @@ class PostgresDriver:
         self._running += 1
         try:
             async with self._connection(pool) as connection:
-                yield Runner(connection, self._server, self._point)
+                yield Runner(connection, self._server, self._point, self.sealer)
         finally:
             self._running -= 1
             if not self._running:

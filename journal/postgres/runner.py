@@ -13,6 +13,8 @@ from turnwright.journal.postgres.client import Connection
 from turnwright.journal.postgres.connection import FAILURES, SURVIVED, Server, drop
 from turnwright.journal.postgres.locks import lock_key
 from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Note, Query, Row, Script, Touch, Trail
+from turnwright.journal.sealing.sealer import Sealer
+from turnwright.journal.sealing.transaction import sealed_script
 from turnwright.journal.statements import statement
 
 T = TypeVar("T")
@@ -23,10 +25,13 @@ RECONNECT_S = 3.0
 class Runner:
     """One connection for the time of one transaction."""
 
-    def __init__(self, connection: Connection, server: Server, point: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, connection: Connection, server: Server, point: Callable[[str], Awaitable[None]], sealer: Sealer
+    ) -> None:
         self._connection = connection
         self._server = server
         self._point = point
+        self._sealer = sealer
 
     async def transaction(self, begin: str, script: Callable[[], Script[T]], trail: Trail) -> T:
         """Run the script between `begin` and COMMIT."""
@@ -45,14 +50,15 @@ class Runner:
 
     async def _run(self, script: Script[T], trail: Trail) -> T:
         answer: Any = None
+        sealed = sealed_script(script, self._sealer)
         try:
             while True:
-                answer = await self._perform(script.send(answer), trail)
+                answer = await self._perform(sealed.send(answer), trail)
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
-            script.close()
+            sealed.close()
 
     async def _perform(self, command: Command, trail: Trail) -> Any:  # noqa: ANN401 - each has its own
         match command:

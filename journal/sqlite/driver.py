@@ -16,6 +16,7 @@ import structlog
 from turnwright.journal.driver import Hook, Observer, Presence, tell
 from turnwright.journal.errors import StoreError, StoreUnavailable
 from turnwright.journal.script import Liveness, Script
+from turnwright.journal.sealing.sealer import Sealer
 from turnwright.journal.sqlite.connection import check_library, open_writer, truncate_log
 from turnwright.journal.sqlite.holds import FileHold, Holds
 from turnwright.journal.sqlite.locks import WriteLock
@@ -38,8 +39,9 @@ log = structlog.get_logger(__name__)
 class SqliteDriver:
     """A journal in a file (see `turnwright.journal.driver.Driver`)."""
 
-    def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+    def __init__(self, path: Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S, sealer: Sealer | None = None) -> None:
         self.hook: Hook | None = None
+        self.sealer = sealer or Sealer()
         self.observers: list[Observer] = []
         self.path = path.absolute()  # a tool may change the directory
         self._lock_timeout_s = lock_timeout_s
@@ -196,7 +198,7 @@ class SqliteDriver:
 
     def _runner(self, connection: sqlite3.Connection) -> Runner:
         assert self._holds is not None
-        return Runner(connection, self.path, self._holds.liveness, self._point)
+        return Runner(connection, self.path, self._holds.liveness, self._point, self.sealer)
 
     def _point(self, name: str) -> None:
         """The hook, called in one of this driver's threads."""

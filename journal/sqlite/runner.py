@@ -11,6 +11,8 @@ from typing import Any, TypeVar, assert_never
 
 from turnwright.journal.errors import StoreCorrupt
 from turnwright.journal.script import Append, Batch, Command, FindDead, Liveness, Note, Query, Row, Script, Touch, Trail
+from turnwright.journal.sealing.sealer import Sealer
+from turnwright.journal.sealing.transaction import sealed_script
 from turnwright.journal.sqlite.connection import FAILURES, translated
 from turnwright.journal.statements import statement
 
@@ -26,23 +28,26 @@ class Runner:
         path: Path,
         liveness: Callable[[frozenset[str]], Mapping[str, Liveness]],
         point: Callable[[str], None],
+        sealer: Sealer,
     ) -> None:
         self.connection = connection
         self._path = path
         self._liveness = liveness
         self._point = point
+        self._sealer = sealer
 
     def run(self, script: Script[T], trail: Trail) -> T:
         """Drive the script to its end; what it leaves is added to `trail`."""
         answer: Any = None
+        sealed = sealed_script(script, self._sealer)
         try:
             while True:
-                answer = self._perform(script.send(answer), trail)
+                answer = self._perform(sealed.send(answer), trail)
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
-            script.close()
+            sealed.close()
 
     def control(self, sql: str) -> None:
         """Run a statement that moves the transaction."""

@@ -16,6 +16,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Script, first
 from turnwright.journal.transact.bases import FIRST_SEQ, Loaded, hash_at, load_at, load_state, origin_of
+from turnwright.journal.transact.content import delete_unused_media
 from turnwright.journal.transact.locking import lock_in_session
 from turnwright.journal.transact.reading import find_blob, missing_blobs
 from turnwright.journal.transact.rows import Place, ThreadRow, find_place, find_session_id
@@ -99,7 +100,7 @@ def drop_blob(key: ThreadKey, sha256: str) -> Script[None]:
     """Delete the bytes again, unless something of the session has them."""
     locked = yield from lock_in_session(key)
     if locked is not None and not locked.session.deleted:
-        yield from first("delete_unused_media", locked.row.session_id, sha256)
+        yield from delete_unused_media(locked.row.session_id, sha256)
 
 
 def _where(key: ThreadKey, place: Place, command: Beginning) -> Script[tuple[ThreadKey, Place, int] | None]:

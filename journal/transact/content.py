@@ -14,8 +14,8 @@ from turnwright.journal.codec import body_digest
 from turnwright.journal.entries import Entry, Payload
 from turnwright.journal.errors import JournalError
 from turnwright.journal.messages import Frozen
-from turnwright.journal.script import Script, first
-from turnwright.journal.transact.reading import read_page
+from turnwright.journal.script import Script, first, rows
+from turnwright.journal.transact.reading import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, read_page
 from turnwright.journal.transact.rows import Place, ThreadRow
 
 WORDS = ("title", "summary", "message", "reason", "cancel_reason", "effects_unknown")
@@ -59,6 +59,24 @@ def erase_content(row: ThreadRow, seq: int, content: Content, stored: bytes) -> 
     if content.blob is not None:
         yield from first("delete_unused_blob", row.session_id, content.blob)
     yield from forget_states(row)
+
+
+def delete_unused_media(session_id: int, sha256: str) -> Script[None]:
+    """Delete the bytes of a file, unless an entry of the session is kept in them or names them.
+
+    All of the session is read, and not by the store itself: what stands there may be sealed.
+    """
+    name, after = sha256.encode(), 0
+    while True:
+        end = yield from first("session_page_end", session_id, after, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
+        if end is None or end[0] is None:
+            break
+        for row in (yield from rows("read_session", session_id, after, end[0], PAGE_ENTRIES_MAX)):
+            body, blob, blob_body = row[13:16]
+            if blob == sha256 or name in bytes(blob_body or b"" if body is None else body):
+                return
+        after = end[0]
+    yield from first("delete_blob", session_id, sha256)
 
 
 def forget_states(row: ThreadRow) -> Script[None]:

@@ -1,7 +1,8 @@
 """Deleting a session: the tombstone first, then what is in it, piece by piece.
 
 Rule: after the tombstone's commit nothing of the session is found, and no command or run gets in any more, so what is
-left may be erased in transactions of bounded size by whoever comes along. The session's row and key stay for ever.
+left may be erased in transactions of bounded size by whoever comes along. What was sealed cannot be read from then on,
+for the session's data key goes in that commit. The session's row and name stay for ever.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def bury_session(key: SessionKey, command: DeleteSession) -> Script[Receipt]:
     yield from first(
         "insert_tombstone", session[0], command.request_id, command.principal, command.reason, now_us, encode({})
     )
+    yield from first("delete_data_key", session[0])
     yield from first("bury_schedules", session[0], now_us)
     yield Touch(frozenset({topic(key), SCHEDULES}))
     return Receipt(command.request_id, "accepted")

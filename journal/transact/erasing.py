@@ -44,6 +44,7 @@ from turnwright.journal.transact.bases import load_state
 from turnwright.journal.transact.commands import Done, Undo, admitted
 from turnwright.journal.transact.content import (
     Content,
+    delete_unused_media,
     erase_content,
     find_content,
     find_readable,
@@ -155,7 +156,7 @@ def _delete_media(erased: Entry | None, sessions: Collection[int]) -> Script[Non
     """
     for sha in sorted(set() if erased is None else set(media_of(erased.payload))):
         for session_id in sorted(sessions):
-            yield from first("delete_unused_media", session_id, sha)
+            yield from delete_unused_media(session_id, sha)
 
 
 def _say_so(row: ThreadRow, session: SessionRow, command: EraseEntry, erased: Entry | None) -> Script[int]:

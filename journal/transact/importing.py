@@ -220,6 +220,7 @@ def discard_some(session_id: int) -> Script[bool]:
     _, done = yield from erase_rest(session_id)
     if done:
         yield from first("delete_import", session_id)
+        yield from first("delete_data_key", session_id)
         yield from first("delete_session", session_id)
     return done
 

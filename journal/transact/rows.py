@@ -17,6 +17,7 @@ from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first
+from turnwright.journal.sealing.values import is_marked
 from turnwright.journal.transact.walking import Walk, walk_thread
 from turnwright.journal.ways import way_to_rebuild
 
@@ -136,7 +137,10 @@ def clock() -> Script[int]:
 
 def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
     """A row of `find_thread`."""
-    control = yield from thread_control(key, row[0], row[6], row[7])
+    if is_marked(row[6]):
+        control = yield from _destroyed_control(key, row)
+    else:
+        control = yield from thread_control(key, row[0], row[6], row[7])
     if not key.is_session_log and control.seq != row[2]:
         raise misplaced(key, control.seq, row[2])
     return ThreadRow(
@@ -153,6 +157,14 @@ def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
         runnable=bool(row[13]),
         reducer_version=row[7],
     )
+
+
+def _destroyed_control(key: ThreadKey, row: Row) -> Script[ThreadControl]:
+    """What is left of a control whose data key is gone: of a session that was deleted nothing is decided any more."""
+    session = yield from first("raw_session", row[1])
+    if session is None or session[5] is None:
+        raise StoreCorrupt("the data key of its session is missing", key.canonical)
+    return ThreadControl(seq=row[2])
 
 
 def misplaced(key: ThreadKey, seq: int, head_seq: int) -> StoreCorrupt:

@@ -11,8 +11,9 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.converter import DataConverter
 
 from turnwright.journal.errors import InvalidInput
+from turnwright.journal.keyring import KEYS_BYTES_MAX, SALT_BYTES, Keys, read_keys
 from turnwright.workflows import sealing
-from turnwright.workflows.sealing import Keys, Sealing, UnknownKey, converter, read_keys
+from turnwright.workflows.sealing import Sealing, UnknownKey, converter
 
 OLD, NEW = Keys({"old": b"o" * 32}), Keys({"new": b"n" * 32, "old": b"o" * 32})
 Payloads = st.builds(
@@ -62,7 +63,7 @@ async def test_nothing_is_sealed_twice_alike_and_no_salt_serves_for_ever(monkeyp
     monkeypatch.setattr(sealing, "SEALS_PER_SALT_MAX", 3)
     sealed = await Sealing(NEW).encode([Payload(data=b"said")] * 7)
     assert len({one.data for one in sealed}) == 7
-    assert len({one.data[: sealing.SALT_BYTES] for one in sealed}) == 3
+    assert len({one.data[:SALT_BYTES] for one in sealed}) == 3
     assert await Sealing(NEW).decode(sealed) == [Payload(data=b"said")] * 7
 
 
@@ -109,9 +110,9 @@ def test_a_name_that_comes_twice_and_a_file_that_is_not_there_are_refused(tmp_pa
 def test_a_file_that_is_larger_than_any_file_of_keys_is_refused_and_not_cut_off(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     line = f"one {base64.b64encode(b'o' * 32).decode()}\n"
-    file.write_text(line + "#" * (sealing.KEYS_BYTES_MAX - len(line)))
+    file.write_text(line + "#" * (KEYS_BYTES_MAX - len(line)))
     assert read_keys(file).newest == "one"
-    file.write_text(line + "#" * (sealing.KEYS_BYTES_MAX - len(line) + 1))
+    file.write_text(line + "#" * (KEYS_BYTES_MAX - len(line) + 1))
     with pytest.raises(InvalidInput, match="more than 65,536 bytes"):
         read_keys(file)
 

@@ -1,4 +1,4 @@
-"""`turnwright journal verify|rebuild|reindex|migrate|stats`: the journal's upkeep."""
+"""`turnwright journal verify|rebuild|reindex|seal|migrate|stats`: the journal's upkeep."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ from turnwright.client.cli.options import Json, User
 from turnwright.client.cli.running import REFUSED
 from turnwright.client.cli.screen import Screen, local
 from turnwright.client.opening import open_journal
-from turnwright.journal import store_search, store_verify
+from turnwright.journal import store_sealing, store_search, store_verify
 from turnwright.journal.counted import counted
 from turnwright.journal.driver import Presence
 from turnwright.journal.durations import SECOND_US
@@ -37,7 +37,14 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
     """Add the commands to the group of the journal."""
     commands = JournalUpkeep(invocation)
     upkeep = group(app, "journal", "The journal: what happened, and its upkeep.")
-    for command in (commands.verify, commands.rebuild, commands.reindex, commands.migrate, commands.stats):
+    for command in (
+        commands.verify,
+        commands.rebuild,
+        commands.reindex,
+        commands.seal,
+        commands.migrate,
+        commands.stats,
+    ):
         upkeep.command(command.__name__)(command)
 
 
@@ -101,6 +108,27 @@ class JournalUpkeep:
                         break
             told = f"everything can be found; {counted(done, 'piece')} of threads had to be indexed"
             screen.show({"indexed": done}, told)
+            return 0
+
+        self._run(screen, run)
+
+    def seal(self, *, as_json: Json = False) -> None:
+        """Seal what was written before the journal's URL named keys, and wrap data keys by the newest of them."""
+        screen = Screen(as_json=as_json)
+
+        async def run(journal: Journal) -> int:
+            sessions = entries = 0
+            with _status("sealing", screen) as status:
+                async for sealed in store_sealing.seal(journal):
+                    sessions, entries = sessions + 1, entries + sealed.entries
+                    status.update(f"sealing: {counted(sessions, 'session')}, {entries:,} entries")
+            wrapped = await store_sealing.wrap_anew(journal.driver)
+            in_use = await store_sealing.keys_in_use(journal.driver)
+            done = f"sealed {counted(sessions, 'session')} of {entries:,} entries"
+            screen.show(
+                {"sessions": sessions, "entries": entries, "wrapped": wrapped, "keys": dict(in_use)},
+                f"{done}, wrapped {counted(wrapped, 'data key')} anew; keys in use: {', '.join(in_use) or 'none'}",
+            )
             return 0
 
         self._run(screen, run)

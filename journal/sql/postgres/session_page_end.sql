@@ -4,7 +4,7 @@
 -- empty, and then reads all of a thread's payloads for each of its entries.
 SELECT max(page.position) FROM (
     SELECT sized.position, sum(sized.bytes) OVER (ORDER BY sized.position) - sized.bytes AS bytes_before FROM (
-        SELECT e.position, coalesce(length(p.body), b.size, 0) AS bytes
+        SELECT e.position, coalesce(b.size, length(p.body), 0) AS bytes
         FROM entries AS e
         LEFT JOIN LATERAL (
             SELECT * FROM payloads WHERE thread_id = e.thread_id AND seq = e.seq LIMIT 1

@@ -4,7 +4,7 @@
 -- empty, and then reads all of a thread's payloads for each of its entries.
 SELECT max(page.seq) FROM (
     SELECT sized.seq, sum(sized.bytes) OVER (ORDER BY sized.seq) - sized.bytes AS bytes_before FROM (
-        SELECT e.seq, coalesce(length(p.body), b.size, 0) AS bytes
+        SELECT e.seq, coalesce(b.size, length(p.body), 0) AS bytes
         FROM entries AS e
         LEFT JOIN LATERAL (
             SELECT * FROM payloads WHERE thread_id = e.thread_id AND seq = e.seq LIMIT 1

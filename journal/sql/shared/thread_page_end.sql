@@ -2,7 +2,7 @@
 -- Row: the seq of the last entry of that page (null: there is none).
 SELECT max(page.seq) FROM (
     SELECT sized.seq, sum(sized.bytes) OVER (ORDER BY sized.seq) - sized.bytes AS bytes_before FROM (
-        SELECT e.seq, coalesce(length(p.body), b.size, 0) AS bytes
+        SELECT e.seq, coalesce(b.size, length(p.body), 0) AS bytes
         FROM entries AS e
         LEFT JOIN payloads AS p ON p.thread_id = e.thread_id AND p.seq = e.seq
         LEFT JOIN blobs AS b ON b.session_id = e.session_id AND b.sha256 = p.blob

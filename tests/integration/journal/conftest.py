@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
+from tests.journals import place_of
 from turnwright.journal.agents import AgentDefinition
 from turnwright.journal.commands import (
     ClaimRun,
@@ -172,8 +173,7 @@ async def _run_sql(journal_url: str, statement: str, *params: object) -> list[tu
             return rows
         finally:
             connection.close()
-    schema = parse_qs(parts.query)["schema"][0]
-    place = journal_url.replace(f"&schema={schema}", "")
+    place, schema = place_of(journal_url)
     session = await asyncpg.connect(place, server_settings={"search_path": schema})
     try:
         return [tuple(row) for row in await session.fetch(statement, *params)]

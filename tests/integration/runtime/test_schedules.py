@@ -29,13 +29,14 @@ from tests.integration.runtime.cluster import Cluster
 from turnwright.journal.commands import CreateSchedule, DeleteSchedule
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.ids import SessionKey
+from turnwright.journal.keyring import Keys
 from turnwright.journal.messages import user
 from turnwright.journal.schedules import Definition, Times, checked_schedule
 from turnwright.worker.schedules import Schedules
 from turnwright.workflows.ids import schedule_id
 from turnwright.workflows.schedule_forms import form_of
 from turnwright.workflows.schedules import Scheduler, Wanted, end_schedules
-from turnwright.workflows.sealing import Keys, converter
+from turnwright.workflows.sealing import converter
 
 SESSION = SessionKey("t", None, "s")
 NOW_US = 1_700_000_000 * SECOND_US

@@ -4,12 +4,13 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
 from tests.forked import Speaking, start_speaking
+from tests.journals import place_of
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 
@@ -53,10 +54,8 @@ async def look_at(journal_url: str, sql: str) -> list[tuple[Any, ...]]:
             return connection.execute(sql).fetchall()
         finally:
             connection.close()
-    schema = parse_qs(parts.query)["schema"][0]
-    session = await asyncpg.connect(
-        journal_url.replace(f"&schema={schema}", ""), server_settings={"search_path": schema}
-    )
+    server, schema = place_of(journal_url)
+    session = await asyncpg.connect(server, server_settings={"search_path": schema})
     try:
         return [tuple(row) for row in await session.fetch(sql)]
     finally:

@@ -1,0 +1,164 @@
+"""A process's keys: what it wraps and unwraps data keys with, and the data keys that it knows.
+
+Rule: a data key is known by its random id and nothing else. Which one is a session's is asked of the store in each
+transaction, for a transaction that made one may have been undone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from turnwright.journal.errors import InvalidInput, KeyMissing, StoreCorrupt
+from turnwright.journal.keyring import KEY_BYTES, SALT_BYTES, Altered, Keys, opened_with, sealed_with
+from turnwright.journal.sealing.providers import KeyProvider
+from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, RING, bytes_of, with_mark
+
+DATA_KEYS_KNOWN_MAX = 10_000
+NO_KEYS = "the journal is sealed and this process has no keys; add `keys=FILE` to the journal's URL"
+WRAPPED, ENLISTED = b"turnwright data key", b"turnwright enlisted"
+V = TypeVar("V", bytes, str)
+
+
+@dataclass(frozen=True, slots=True)
+class DataKey:
+    """A session's data key as it is stored: wrapped, by the key of that name."""
+
+    key_id: bytes
+    wrapped: bytes = field(repr=False)
+    wrapped_by: str
+
+
+class Sealer:
+    """Seals and opens values. Without a provider it only says that it has no keys."""
+
+    def __init__(self, provider: KeyProvider | None = None) -> None:
+        self._provider = provider
+        self._keys: Keys | None = None if provider is None else provider.keys()
+        self._known: OrderedDict[bytes, AESGCM] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def seals(self) -> bool:
+        """Whether there are keys, so that all that is written is sealed."""
+        return self._keys is not None
+
+    @property
+    def newest(self) -> str:
+        """The name of the key that wraps."""
+        return self._ring().newest
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all keys."""
+        return frozenset() if self._keys is None else frozenset(self._keys.by_name)
+
+    def make(self) -> DataKey:
+        """A new data key, wrapped."""
+        return self._wrap(os.urandom(KEY_ID_BYTES), os.urandom(KEY_BYTES))
+
+    def rewrap(self, key: DataKey) -> DataKey:
+        """The same data key, wrapped by the newest key.
+
+        Raises:
+            KeyMissing: the key that wraps it is not among ours.
+            StoreCorrupt: it is not as it was wrapped.
+        """
+        return self._wrap(key.key_id, self._unwrap(key))
+
+    def find(self, key_id: bytes) -> AESGCM | None:
+        """What a data key that it knows seals and opens with."""
+        with self._lock:
+            cipher = self._known.get(key_id)
+            if cipher is not None:
+                self._known.move_to_end(key_id)
+            return cipher
+
+    def learn(self, key: DataKey) -> AESGCM:
+        """Unwrap a data key and know it from now on.
+
+        Raises:
+            KeyMissing: the key that wraps it is not among ours.
+            StoreCorrupt: it is not as it was wrapped.
+        """
+        return self._remember(key.key_id, self._unwrap(key))
+
+    def forget(self, key_id: bytes) -> None:
+        """Know a data key no more: it was destroyed."""
+        with self._lock:
+            self._known.pop(key_id, None)
+
+    def seal(self, cipher: AESGCM, key_id: bytes, label: str, value: V) -> V:
+        """The value under a data key; only under the same label it is opened again."""
+        return with_mark(value, DATA, key_id, sealed_with(cipher, bytes_of(value), label.encode()))
+
+    def seal_by_ring(self, value: V) -> V:
+        """The value under the newest key itself: it belongs to no session yet."""
+        name, salt = self.newest, os.urandom(SALT_BYTES)
+        cipher = self._ring().cipher(name, salt, ENLISTED)
+        spelled = name.encode()
+        return with_mark(
+            value, RING, bytes([len(spelled)]), spelled, salt, sealed_with(cipher, bytes_of(value), spelled)
+        )
+
+    def open_by_ring(self, body: bytes) -> bytes:
+        """What stands behind the mark of a value of kind RING.
+
+        Raises:
+            Altered: it is not as it was sealed.
+            KeyMissing: the key is not among ours.
+        """
+        name, rest = body[1 : 1 + body[0]], body[1 + body[0] :]
+        keys = self._ring_with(name.decode(errors="replace"))
+        return opened_with(keys.cipher(name.decode(), rest[:SALT_BYTES], ENLISTED), rest[SALT_BYTES:], name)
+
+    def _wrap(self, key_id: bytes, key: bytes) -> DataKey:
+        name, salt = self.newest, os.urandom(SALT_BYTES)
+        wrapped = salt + sealed_with(self._ring().cipher(name, salt, WRAPPED), key, key_id)
+        self._remember(key_id, key)
+        return DataKey(key_id, wrapped, name)
+
+    def _unwrap(self, key: DataKey) -> bytes:
+        keys = self._ring_with(key.wrapped_by)
+        salt, sealed = key.wrapped[:SALT_BYTES], key.wrapped[SALT_BYTES:]
+        try:
+            return opened_with(keys.cipher(key.wrapped_by, salt, WRAPPED), sealed, key.key_id)
+        except Altered:
+            raise StoreCorrupt(
+                f"data key {key.key_id.hex()} is not as the key {key.wrapped_by!r} wrapped it; or that is another key "
+                "under the same name"
+            ) from None
+
+    def _ring(self) -> Keys:
+        if self._keys is None:
+            raise KeyMissing(NO_KEYS)
+        return self._keys
+
+    def _ring_with(self, name: str) -> Keys:
+        """The keys with that one; they are asked for anew when it is not among those of before."""
+        keys = self._ring()
+        if name in keys.by_name:
+            return keys
+        assert self._provider is not None, "it gave the keys"
+        try:
+            keys = self._keys = self._provider.keys()
+        except InvalidInput as error:
+            raise KeyMissing(
+                f"something was sealed with the key {name!r}, and the keys cannot be read: {error}"
+            ) from None
+        if name not in keys.by_name:
+            raise KeyMissing(f"something was sealed with the key {name!r}, which is not among those of this process")
+        return keys
+
+    def _remember(self, key_id: bytes, key: bytes) -> AESGCM:
+        cipher = AESGCM(key)
+        with self._lock:
+            self._known[key_id] = cipher
+            while len(self._known) > DATA_KEYS_KNOWN_MAX:
+                self._known.popitem(last=False)
+        return cipher

@@ -1,0 +1,60 @@
+"""How a sealed value looks, and how one that was never sealed is told from it.
+
+    mark, kind     2 + 1 bytes
+    kind DATA      the data key's id (16 bytes), nonce (12), what AES-256-GCM made of the value
+    kind RING      the wrapping key's name (length, then UTF-8), salt (16), nonce (12), the same
+    kind PLAIN     the value as it is: one that begins with the mark itself
+
+A text is the same in base64 behind a mark of its own. Nothing else that a journal writes begins with a mark: JSON
+never does, and files that do are written as PLAIN.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TypeVar
+
+MARK = b"\x00\xf5"
+TEXT_MARK = "\x01\ufdd0"
+PLAIN, DATA, RING = b"\x00", b"\x01", b"\x02"
+HEAD_BYTES = len(MARK) + 1
+KEY_ID_BYTES = 16
+V = TypeVar("V", bytes, str)
+
+
+def is_marked(value: object) -> bool:
+    """Whether it is marked; what is no text and no bytes never is."""
+    if isinstance(value, str):
+        return value.startswith(TEXT_MARK)
+    return isinstance(value, bytes) and value.startswith(MARK)
+
+
+def marked(value: object) -> bytes | None:
+    """The value's kind and what follows, if it has a mark.
+
+    Raises:
+        ValueError: it is a text that was cut off.
+    """
+    if isinstance(value, str):
+        return base64.b64decode(value[len(TEXT_MARK) :])[len(MARK) :] if is_marked(value) else None
+    return value[len(MARK) :] if isinstance(value, bytes) and is_marked(value) else None
+
+
+def with_mark(like: V, kind: bytes, *parts: bytes) -> V:
+    """A marked value of the same type as `like`."""
+    whole = b"".join((MARK, kind, *parts))
+    if isinstance(like, str):
+        return TEXT_MARK + base64.b64encode(whole).decode()
+    return whole
+
+
+def escaped(value: V) -> V:
+    """The value so that nobody takes it for a sealed one."""
+    if not is_marked(value):
+        return value
+    return with_mark(value, PLAIN, bytes_of(value))
+
+
+def bytes_of(value: bytes | str) -> bytes:
+    """What is sealed of a value."""
+    return value.encode() if isinstance(value, str) else bytes(value)

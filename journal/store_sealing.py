@@ -1,0 +1,116 @@
+"""Sealing a journal that was written without keys, and wrapping its data keys anew.
+
+Rule: what is written while this goes on is sealed already. Each session is said to be whole by the last of its
+transactions, so a run that was cut off is begun anew and goes on with those that are not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from turnwright.journal.driver import Driver
+from turnwright.journal.errors import InvalidInput
+from turnwright.journal.ids import SessionKey, ThreadKey
+from turnwright.journal.script import Script, batch, first, rows
+from turnwright.journal.sealing.sealer import DataKey
+from turnwright.journal.store import Journal
+from turnwright.journal.transact import sealing
+from turnwright.journal.transact.indexing import index_some
+
+PAGE_MAX = 500
+P = TypeVar("P", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedSession:
+    """A session of which nothing is left unsealed now."""
+
+    key: SessionKey
+    threads: int
+    entries: int
+
+
+async def seal(journal: Journal) -> AsyncIterator[SealedSession]:
+    """Seal all that was written before there were keys, session by session.
+
+    Raises:
+        InvalidInput: there are no keys.
+    """
+    driver, after = journal.driver, 0
+    _check(driver)
+    while page := await driver.read(partial(rows, "unsealed_sessions", after, PAGE_MAX)):
+        for session_id, canonical in page:
+            yield await _seal_session(driver, session_id, SessionKey(*json.loads(canonical)))
+            after = session_id
+    await driver.scrub()
+
+
+async def wrap_anew(driver: Driver) -> int:
+    """Wrap all data keys by the newest of the keys; how many were wrapped by another.
+
+    Raises:
+        InvalidInput: there are no keys.
+        KeyMissing: the one that wraps some is not among them.
+    """
+    _check(driver)
+    sealer, after, done = driver.sealer, 0, 0
+    while page := await driver.read(partial(rows, "data_keys_not_by", after, sealer.newest, PAGE_MAX)):
+        wrapped = [(row[0], sealer.rewrap(DataKey(bytes(row[1]), bytes(row[2]), row[3]))) for row in page]
+        columns = tuple((session_id, key.wrapped, key.wrapped_by) for session_id, key in wrapped)
+        await driver.write(partial(batch, "rewrap_data_key", columns))
+        done, after = done + len(page), page[-1][0]
+    return done
+
+
+async def keys_in_use(driver: Driver) -> Mapping[str, int]:
+    """How many data keys each key wraps, by its name; none: no session is sealed."""
+    return dict(await driver.read(partial(rows, "data_keys_by_wrapper")))
+
+
+async def is_sealed(driver: Driver) -> bool:
+    """Whether a session of the journal is sealed."""
+    return await driver.read(partial(first, "any_data_key")) is not None
+
+
+def _check(driver: Driver) -> None:
+    if not driver.sealer.seals:
+        raise InvalidInput(
+            "there is nothing to seal with; add `keys=FILE` to the journal's URL (docs/guides/sealing.md)"
+        )
+
+
+async def _seal_session(driver: Driver, session_id: int, key: SessionKey) -> SealedSession:
+    after, threads, entries = 0, 0, 0
+    while page := await driver.read(partial(rows, "thread_page_of_session", after, PAGE_MAX, session_id)):
+        for thread_id, canonical in page:
+            entries += await _seal_thread(driver, canonical)
+            threads += not ThreadKey.parse(canonical).is_session_log
+            after = thread_id
+    await _pages(driver, "", partial(sealing.seal_blob, key))
+    await driver.write(partial(sealing.seal_session, key))
+    return SealedSession(key, threads, entries)
+
+
+async def _seal_thread(driver: Driver, canonical: str) -> int:
+    done, after = 0, 0
+    while True:
+        sealed, following = await driver.write(partial(sealing.seal_entries, canonical, after))
+        done += sealed
+        if following is None:
+            break
+        after = following
+    await _pages(driver, "", partial(sealing.seal_turns, canonical))
+    await _pages(driver, "", partial(sealing.seal_requests, canonical))
+    await driver.write(partial(sealing.seal_head, canonical))
+    while not await driver.write(partial(index_some, canonical)):
+        pass
+    return done
+
+
+async def _pages(driver: Driver, after: P | None, piece: Callable[[P], Script[P | None]]) -> None:
+    while after is not None:
+        after = await driver.write(partial(piece, after))

@@ -1,0 +1,343 @@
+"""A sealed journal: nothing that was said stands in it, everything can be read with its keys, and nothing without."""
+
+import asyncio
+import base64
+import hashlib
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql, Stored
+from tests.integration.journal.moving import IMAGE, SIDE, facts, lived_in, proven, take, written
+from turnwright.client.opening import open_journal
+from turnwright.journal import store_sealing
+from turnwright.journal.commands import CancelSession, DeleteSession, EraseEntry
+from turnwright.journal.drivers import open_driver
+from turnwright.journal.entries import TurnQueued
+from turnwright.journal.errors import CommandRejected, InvalidInput, KeyMissing, StoreCorrupt
+from turnwright.journal.ids import ThreadKey
+from turnwright.journal.messages import Media, Text
+from turnwright.journal.sealing.values import MARK
+from turnwright.journal.store import Journal
+from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.store_search import search
+from turnwright.journal.transact.searching import SearchFilter
+from turnwright.journal.transact.thread_script import Terms
+
+SECRETS = (
+    "platypus",
+    "nobody may read",
+    "large " * 5,
+    IMAGE.decode(),
+)  # requests are called like the beginnings of texts
+NUMBERS = itertools.count()
+IMAGE_SHA = hashlib.sha256(IMAGE).hexdigest()
+
+
+class Cut(Exception):
+    """Stands for a crash."""
+
+
+def line(name: str, number: int) -> str:
+    return f"{name} {base64.b64encode(bytes([number] * 32)).decode()}"
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    file = tmp_path / "journal.keys"
+    file.write_text(line("first", 1))
+    return file
+
+
+@pytest.fixture
+def sealed_url(journal_url: str, keys: Path) -> str:
+    return f"{journal_url}{'&' if '?' in journal_url else '?'}keys={keys}"
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Played]:
+    """The journal as a process has it that was given this URL."""
+    driver = open_driver(url)
+    await driver.start()
+    try:
+        await driver.migrate()
+        await driver.hold_presence(f"{WORKER}-{next(NUMBERS)}", {}, lease_s=600)
+        yield Played(Journal(driver, Terms(presence=WORKER)))
+    finally:
+        await driver.stop()
+
+
+@pytest.fixture
+async def sealed(sealed_url: str, played: Played) -> AsyncIterator[Played]:
+    """The journal of `played`, whose process has no keys, by one that has them."""
+    async with opened(sealed_url) as sealed:
+        yield sealed
+
+
+async def in_clear(stored: Stored) -> list[str]:
+    return [secret for secret in SECRETS if await stored(secret)]
+
+
+async def test_nothing_that_was_said_stands_in_it_and_all_of_it_can_be_read(sealed: Played, stored: Stored) -> None:
+    await lived_in(sealed)
+    assert await in_clear(stored) == []
+    assert await proven(sealed.journal) == []
+    said = str(await facts(sealed.journal, SESSION))
+    assert [secret for secret in SECRETS[:3:2] if secret not in said] == []
+    assert await sealed.journal.blob(SESSION, IMAGE_SHA) == IMAGE
+    assert "platypus" in (await sealed.journal.state(KEY)).model_dump_json()
+
+
+async def test_without_keys_nothing_is_read_and_nothing_written(
+    sealed: Played, played: Played, journal_url: str
+) -> None:
+    await lived_in(sealed)
+    before = await facts(sealed.journal, SESSION)
+    with pytest.raises(KeyMissing, match="add `keys=FILE`"):
+        await open_journal(journal_url)
+    for reading in (played.journal.state(KEY), played.journal.entries(KEY), played.journal.session(SESSION)):
+        with pytest.raises(KeyMissing):
+            await reading
+    with pytest.raises(KeyMissing):
+        await played.submit("in clear", ThreadKey("t", None, "agent", "s", "another"))
+    assert await facts(sealed.journal, SESSION) == before
+    assert await proven(sealed.journal) == []
+
+
+async def test_another_key_of_the_same_name_opens_nothing(sealed: Played, sealed_url: str, keys: Path) -> None:
+    await lived_in(sealed)
+    keys.write_text(line("first", 2))
+    async with opened(sealed_url) as other:
+        with pytest.raises(StoreCorrupt, match="not as the key 'first' wrapped it"):
+            await other.journal.state(KEY)
+
+
+async def test_a_new_key_wraps_all_data_keys_and_the_old_one_may_go(
+    sealed: Played, sealed_url: str, keys: Path
+) -> None:
+    await lived_in(sealed)
+    keys.write_text(f"{line('second', 2)}\n{line('first', 1)}\n")
+    async with opened(sealed_url) as rotated:
+        assert await store_sealing.keys_in_use(rotated.journal.driver) == {"first": 1}
+        assert await store_sealing.wrap_anew(rotated.journal.driver) == 1
+        assert await store_sealing.wrap_anew(rotated.journal.driver) == 0
+        assert await store_sealing.keys_in_use(rotated.journal.driver) == {"second": 1}
+    keys.write_text(line("second", 2))
+    async with opened(sealed_url) as later:
+        assert await proven(later.journal) == []
+
+
+async def test_a_key_that_was_added_meanwhile_is_found_without_a_restart(
+    sealed: Played, sealed_url: str, keys: Path
+) -> None:
+    keys.write_text(f"{line('second', 2)}\n{line('first', 1)}\n")
+    async with opened(sealed_url) as rotated:
+        await lived_in(rotated)
+    assert await proven(sealed.journal) == []
+
+
+async def test_what_was_written_before_there_were_keys_is_sealed_in_one_go(
+    played: Played, sealed: Played, stored: Stored
+) -> None:
+    await lived_in(played)
+    await played.journal.checkpoint(KEY, await played.journal.state(KEY))
+    before = await facts(played.journal, SESSION)
+    assert await facts(sealed.journal, SESSION) == before
+    [done] = [one async for one in store_sealing.seal(sealed.journal)]
+    assert (done.key, done.threads) == (SESSION, 3)
+    assert await in_clear(stored) == []
+    assert await proven(sealed.journal) == []
+    assert await facts(sealed.journal, SESSION) == before
+    assert [one async for one in store_sealing.seal(sealed.journal)] == []
+
+
+async def test_sealing_that_was_cut_off_anywhere_goes_on(played: Played, sealed: Played, stored: Stored) -> None:
+    await lived_in(played)
+    before = await facts(played.journal, SESSION)
+    driver, points = sealed.journal.driver, list[str]()
+
+    async def once() -> None:
+        async for _ in store_sealing.seal(sealed.journal):
+            pass
+
+    cuts = 0
+    for cut in range(1, 200):
+        points.clear()
+
+        def hook(point: str, cut: int = cut) -> None:
+            points.append(point)
+            if points.count("commit") == cut:
+                raise Cut
+
+        driver.hook = hook
+        try:
+            await once()
+            break
+        except Cut:
+            driver.hook, cuts = None, cuts + 1
+            assert await facts(sealed.journal, SESSION) == before
+    driver.hook = None
+    assert cuts > 20
+    assert await in_clear(stored) == []
+    assert await proven(sealed.journal) == []
+
+
+async def test_sessions_of_before_are_sealed_as_they_go_on_while_all_of_it_is_read(
+    played: Played, sealed: Played, stored: Stored
+) -> None:
+    await played.submit("what was said before there were keys")
+    turn = await sealed.submit("what was said after there were some")
+    assert await stored("there were keys")
+    assert not await stored("there were some")
+    said = [
+        entry.payload.input.text for entry in await sealed.journal.entries(KEY) if isinstance(entry.payload, TurnQueued)
+    ]
+    assert said == ["what was said before there were keys", "what was said after there were some"]
+    assert (await sealed.journal.turn(KEY, turn)) is not None
+    assert await proven(sealed.journal) == []
+
+
+async def test_two_processes_that_first_write_to_a_session_agree_on_its_data_key(
+    played: Played, sealed: Played, sealed_url: str
+) -> None:
+    keys = [ThreadKey("t", None, "agent", "s", f"thread-{n}") for n in range(8)]
+    await played.submit("before there were keys")
+    async with opened(sealed_url) as other:
+        writers = (sealed, other)
+        await asyncio.gather(*(writers[n % 2].submit(f"message {n}", key) for n, key in enumerate(keys)))
+        assert await proven(other.journal) == []
+    assert await store_sealing.keys_in_use(sealed.journal.driver) == {"first": 1}
+
+
+async def test_a_session_that_was_not_made_after_all_leaves_no_data_key_behind(sealed: Played) -> None:
+    driver = sealed.journal.driver
+
+    def hook(point: str) -> None:
+        if point == "commit":
+            raise Cut
+
+    driver.hook = hook
+    with pytest.raises(Cut):
+        await sealed.submit("first try")
+    driver.hook = None
+    assert not await store_sealing.is_sealed(driver)
+    await sealed.submit("second try")
+    assert await proven(sealed.journal) == []
+
+
+async def test_with_its_data_key_a_sessions_content_is_erased_and_the_chain_is_proven(
+    sealed: Played, sealed_url: str, sql: Sql
+) -> None:
+    await lived_in(sealed)
+    entries = len(await facts(sealed.journal, SESSION))
+    await sql("DELETE FROM data_keys")
+    async with opened(sealed_url) as later:
+        found = await proven(later.journal)
+        [(whole,)] = await sql("SELECT count(*) FROM payloads WHERE body IS NOT NULL")
+        assert whole == entries - 2, "what was erased one by one"
+        assert len([one for one in found if one.startswith("erasure: ")]) == entries
+        assert [one for one in found if one.startswith(("chain", "sequence", "position", "body", "blob"))] == []
+
+
+async def test_a_deletion_destroys_the_data_key_before_anything_else(
+    sealed: Played, sealed_url: str, sql: Sql, stored: Stored
+) -> None:
+    await lived_in(sealed)
+    copy = await sql("SELECT thread_id, seq, salt, body, blob FROM payloads ORDER BY 1, 2")
+    await sealed.execute(SESSION, CancelSession(request_id="cancel"))
+    await sealed.journal.dispatch(SIDE)
+    await sealed.execute(SESSION, DeleteSession(request_id="delete", principal="ann"))
+    assert await sql("SELECT count(*) FROM data_keys") == [(0,)]
+    assert await sql("SELECT count(*) FROM payloads WHERE body IS NOT NULL") != [(0,)]
+    assert len(copy) > 5
+    async with opened(sealed_url) as later:
+        await finish_deletions(later.journal.driver, 100)
+        assert await proven(later.journal) == []
+    assert await sql("SELECT count(*) FROM payloads") == [(0,)]
+
+
+async def test_an_entry_is_erased_and_the_file_that_another_one_names_stays(sealed: Played) -> None:
+    image = Media(mime="image/png", blob=IMAGE_SHA)
+    for text in ("one", "two"):
+        turn = await sealed.submit(text)
+        epoch = await sealed.claim(turn)
+        await sealed.ask(turn, epoch)
+        await sealed.answer(turn, epoch, Text(text=text), image, blobs={IMAGE_SHA: IMAGE})
+    answers = [entry.seq for entry in await sealed.journal.entries(KEY) if entry.type == "model.responded"]
+    await sealed.execute(KEY, EraseEntry(request_id="erase-1", seq=answers[0]))
+    assert await sealed.journal.blob(SESSION, IMAGE_SHA) == IMAGE
+    await sealed.execute(KEY, EraseEntry(request_id="erase-2", seq=answers[1]))
+    assert await sealed.journal.blob(SESSION, IMAGE_SHA) is None
+    assert await proven(sealed.journal) == []
+
+
+async def test_what_was_changed_of_it_is_found(sealed: Played, sql: Sql) -> None:
+    await lived_in(sealed)
+    [(thread_id, seq, body)] = await sql(
+        "SELECT thread_id, seq, body FROM payloads WHERE blob IS NULL AND body IS NOT NULL ORDER BY 1 DESC, 2 LIMIT 1"
+    )
+    changed = bytearray(body)
+    changed[-1] ^= 1
+    await sql("UPDATE payloads SET body = $3 WHERE thread_id = $1 AND seq = $2", thread_id, seq, bytes(changed))
+    with pytest.raises(StoreCorrupt, match="not as it was sealed"):
+        await proven(sealed.journal)
+
+
+async def test_no_words_are_kept_so_a_search_is_refused(sealed: Played, sql: Sql) -> None:
+    await sealed.submit("platypus")
+    assert {words for (words,) in await sql("SELECT words FROM texts")} == {""}
+    with pytest.raises(CommandRejected, match="no words of it are kept") as refused:
+        await search(sealed.journal, SearchFilter(tenant="t", text="platypus"))
+    assert refused.value.code == "journal_sealed"
+
+
+@pytest.mark.parametrize("content", [MARK, MARK + b"\x00", MARK + b"\x01" + bytes(60), MARK + b"\x02\x01a"])
+async def test_a_file_that_looks_sealed_is_kept_as_it_is(played: Played, sealed: Played, content: bytes) -> None:
+    sha = hashlib.sha256(content).hexdigest()
+    for journal, text in ((played, "one"), (sealed, "two")):
+        key = ThreadKey("t", None, "agent", text)
+        turn = await journal.submit(text, key)
+        epoch = await journal.claim(turn, key)
+        await journal.ask(turn, epoch, key)
+        await journal.answer(turn, epoch, Media(mime="image/png", blob=sha), key=key, blobs={sha: content})
+        assert await journal.journal.blob(key.session_key, sha) == content
+    assert await proven(sealed.journal) == []
+
+
+async def test_a_session_moves_from_a_sealed_journal_to_one_with_another_key_and_to_one_without(
+    sealed: Played, target_url: str, tmp_path: Path
+) -> None:
+    file = await written(await lived_in(sealed), tmp_path / "session")
+    other = tmp_path / "other.keys"
+    other.write_text(line("other", 3))
+    before = await facts(sealed.journal, SESSION)
+    async with opened(f"{target_url}{'&' if '?' in target_url else '?'}keys={other}") as there:
+        await take(there, file)
+        assert await proven(there.journal) == []
+        assert (await facts(there.journal, SESSION))[: len(before)] == before
+    async with opened(f"sqlite:///{tmp_path}/plain.db") as there:
+        await take(there, file)
+        assert await proven(there.journal) == []
+        assert (await facts(there.journal, SESSION))[: len(before)] == before
+
+
+async def test_there_is_nothing_to_seal_with_where_the_url_names_no_keys(played: Played) -> None:
+    with pytest.raises(InvalidInput, match="add `keys=FILE`"):
+        await store_sealing.wrap_anew(played.journal.driver)
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ("/no/such/file", "cannot be read"),
+        ("env:NO_SUCH_VARIABLE", "which is not set"),
+        ("python:no.such:module", "give `module:name`"),
+        ("python:os:path", "it has no method `keys`"),
+    ],
+)
+def test_keys_that_cannot_be_had_are_refused_at_once(keys: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        open_driver(f"sqlite:///journal.db?keys={keys}")
