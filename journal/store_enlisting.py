@@ -48,4 +48,5 @@ async def enlist(journal: Journal, key: ThreadKey, command: Submit, ask: Ask) ->
     schema, command = schema_of(journal), storable(command)
     await enlisting.check_place(ask, schema)
     journal_id, known = await journal.driver.read(partial(look_ahead, key, command))
-    return known or await enlisting.write(ask, schema, journal_id, key, command)
+    place = enlisting.Place(schema, journal_id, journal.driver.sealer)
+    return known or await enlisting.write(ask, place, key, command)

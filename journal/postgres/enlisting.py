@@ -5,12 +5,14 @@ fail, since one that fails undoes all that the caller did. Nothing here waits, o
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from turnwright.journal.commands import Receipt, Submit
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import ThreadKey
 from turnwright.journal.postgres.locks import channel, topic
+from turnwright.journal.sealing.sealer import Sealer
 from turnwright.journal.statements import statement
 from turnwright.journal.transact.enlisting import body_of, receipt_of
 from turnwright.journal.transact.posting import TOPIC
@@ -19,6 +21,15 @@ Ask: TypeAlias = Callable[..., Awaitable[Sequence[Sequence[Any]]]]
 """Runs a statement with its parameters on the caller's connection; gives the rows."""
 
 SCHEMA_MARK = "journal_schema."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The journal that is written to, and what its content is sealed with."""
+
+    schema: str
+    journal_id: str
+    sealer: Sealer
 
 
 async def check_place(ask: Ask, schema: str) -> None:
@@ -42,21 +53,22 @@ async def check_place(ask: Ask, schema: str) -> None:
         raise InvalidInput("the connection's transaction is read-only; give one that may write")
 
 
-async def write(ask: Ask, schema: str, journal_id: str, key: ThreadKey, command: Submit) -> Receipt:
+async def write(ask: Ask, place: Place, key: ThreadKey, command: Submit) -> Receipt:
     """Write the command to the inbox, unless the transaction sees it there already.
 
     Raises:
         InvalidInput: the journal in that database is another one.
+        KeyMissing: the transaction sees it there, sealed with a key that is not among ours.
     """
     [(same_journal, known)] = await ask(
-        statement("postgres", "enlist").sql.replace(SCHEMA_MARK, f'"{schema}".'),
-        journal_id,
+        statement("postgres", "enlist").sql.replace(SCHEMA_MARK, f'"{place.schema}".'),
+        place.journal_id,
         key.canonical,
         key.session_key.canonical,
         command.turn_id,
         command.request_id,
-        body_of(command),
-        channel(schema),
+        place.sealer.enlisted(body_of(command)),
+        channel(place.schema),
         topic(TOPIC),
     )
     if not same_journal:
@@ -64,4 +76,4 @@ async def write(ask: Ask, schema: str, journal_id: str, key: ThreadKey, command:
             "the connection's database holds another journal than the client's; "
             "a submit can join a transaction of the journal's own database only"
         )
-    return receipt_of(command, None if known is None else bytes(known))
+    return receipt_of(command, None if known is None else place.sealer.from_enlisted(bytes(known)))

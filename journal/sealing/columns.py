@@ -15,11 +15,11 @@ from typing import Literal, NamedTuple
 @dataclass(frozen=True, slots=True)
 class Write:
     """Parameters that are sealed, by their place (from 0), each with its label; and whose they are: `owner` is the
-    parameter with the id of the session or thread. `ring`: of nobody yet.
+    parameter with the id of the session or thread. `nobody`: of no session yet.
     """
 
     labels: Mapping[int, str]
-    of: Literal["session", "thread", "ring"]
+    of: Literal["session", "thread", "nobody"]
     owner: int = 0
 
 
@@ -76,7 +76,7 @@ WRITES: Mapping[str, Write] = {
     "import_request": Write({3: DIGEST, 4: RECEIPT}, "thread", 0),
     "insert_draft": Write({7: DRAFT}, "thread", 0),
     "insert_webhook": Write({3: URL, 5: SECRET}, "session", 1),
-    "post": Write({4: ENLISTED}, "ring"),
+    "post": Write({4: ENLISTED}, "nobody"),
     "reseal_blob": Write({2: BLOB}, "session", 0),
     "reseal_request": Write({2: DIGEST, 3: RECEIPT}, "thread", 0),
     "reseal_session": Write({1: CONTROL}, "session", 0),
@@ -119,6 +119,7 @@ READS: Mapping[str, Read] = {
     "find_turn": Read({1: TURN}),
     "turn_rows": Read({1: TURN}),
     "turn_bodies": Read({1: TURN}),
+    "turns_to_seal": Read({1: TURN}),
     "front_turn": Read({0: TURN}),
     "queued_turns": Read({0: TURN}),
     "turns_of_tenant": _LISTED_TURN,

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from turnwright.journal.errors import InvalidInput, KeyMissing, StoreCorrupt
 from turnwright.journal.keyring import KEY_BYTES, SALT_BYTES, Altered, Keys, opened_with, sealed_with
 from turnwright.journal.sealing.providers import KeyProvider
-from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, RING, bytes_of, with_mark
+from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, RING, bytes_of, marked, with_mark
 
 DATA_KEYS_KNOWN_MAX = 10_000
 NO_KEYS = "the journal is sealed and this process has no keys; add `keys=FILE` to the journal's URL"
@@ -97,25 +97,31 @@ class Sealer:
         """The value under a data key; only under the same label it is opened again."""
         return with_mark(value, DATA, key_id, sealed_with(cipher, bytes_of(value), label.encode()))
 
-    def seal_by_ring(self, value: V) -> V:
-        """The value under the newest key itself: it belongs to no session yet."""
+    def enlisted(self, value: bytes) -> bytes:
+        """A value that belongs to no session yet, under the newest key itself; without keys as it is."""
+        if not self.seals:
+            return value
         name, salt = self.newest, os.urandom(SALT_BYTES)
-        cipher = self._ring().cipher(name, salt, ENLISTED)
-        spelled = name.encode()
-        return with_mark(
-            value, RING, bytes([len(spelled)]), spelled, salt, sealed_with(cipher, bytes_of(value), spelled)
-        )
+        cipher, spelled = self._ring().cipher(name, salt, ENLISTED), name.encode()
+        return with_mark(value, RING, bytes([len(spelled)]), spelled, salt, sealed_with(cipher, value, spelled))
 
-    def open_by_ring(self, body: bytes) -> bytes:
-        """What stands behind the mark of a value of kind RING.
+    def from_enlisted(self, stored: bytes) -> bytes:
+        """What `enlisted` was given.
 
         Raises:
-            Altered: it is not as it was sealed.
             KeyMissing: the key is not among ours.
+            StoreCorrupt: it is not as it was sealed.
         """
-        name, rest = body[1 : 1 + body[0]], body[1 + body[0] :]
-        keys = self._ring_with(name.decode(errors="replace"))
-        return opened_with(keys.cipher(name.decode(), rest[:SALT_BYTES], ENLISTED), rest[SALT_BYTES:], name)
+        found = marked(stored)
+        if found is None:
+            return stored
+        end = 2 + found[1]
+        spelled, salt, sealed = found[2:end], found[end : end + SALT_BYTES], found[end + SALT_BYTES :]
+        name = spelled.decode(errors="replace")
+        try:
+            return opened_with(self._ring_with(name).cipher(name, salt, ENLISTED), sealed, spelled)
+        except Altered:
+            raise StoreCorrupt(f"something enlisted is not as it was sealed with the key {name!r}") from None
 
     def _wrap(self, key_id: bytes, key: bytes) -> DataKey:
         name, salt = self.newest, os.urandom(SALT_BYTES)

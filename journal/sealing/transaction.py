@@ -120,8 +120,8 @@ class _Transaction:
     def _value(self, write: Write, params: tuple[Any, ...], label: str, value: Any) -> Script[Any]:  # noqa: ANN401 - text or bytes
         if not self._sealer.seals:
             return escaped(value)
-        if write.of == "ring":
-            return self._sealer.seal_by_ring(value)
+        if write.of == "nobody":
+            return self._sealer.enlisted(value)
         owner = params[write.owner]
         session_id = owner if write.of == "session" else (yield from self._session(owner))
         return (yield from self._seal(session_id, label, value))
@@ -195,7 +195,7 @@ class _Transaction:
                     return value
                 plain = opened_with(cipher, rest[KEY_ID_BYTES:], label.encode())
             else:
-                plain = rest if kind == PLAIN else self._sealer.open_by_ring(rest)
+                plain = rest if kind == PLAIN else self._sealer.from_enlisted(bytes(value))
         except Altered:
             raise StoreCorrupt(f"a sealed {label} is not as it was sealed") from None
         return plain.decode() if isinstance(value, str) else plain

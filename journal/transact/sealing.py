@@ -30,7 +30,7 @@ def seal_entries(canonical: str, after: int) -> Script[tuple[int, int | None]]:
 def seal_turns(canonical: str, after: str) -> Script[str | None]:
     """Seal the next turns of a thread; behind which to go on (None: that was all)."""
     locked = yield from _lock(canonical)
-    page = [] if locked is None else (yield from rows("turn_bodies", locked[0], after, ROWS_MAX))
+    page = [] if locked is None else (yield from rows("turns_to_seal", locked[0], after, ROWS_MAX))
     if locked is None or not page:
         return None
     yield from batch("reseal_turn", tuple((locked[0], *row) for row in page))

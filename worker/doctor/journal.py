@@ -6,15 +6,17 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.durations import SECOND_US
-from turnwright.journal.errors import JournalError
+from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.script import Script, rows
 from turnwright.journal.statements import migrations
+from turnwright.journal.store_sealing import keys_in_use
 from turnwright.journal.takers import REDUCER
 from turnwright.journal.transact.rows import clock
 from turnwright.worker.doctor.findings import Finding, broken, doubtful, fine
@@ -35,7 +37,11 @@ async def look_at_journal(settings: Settings) -> AsyncIterator[Finding]:
     if file is not None and not file.exists():
         yield broken("journal", f"there is no file {file}", "run `turnwright journal migrate`, or `turnwright dev`")
         return
-    driver = open_driver(settings.journal_url)
+    try:
+        driver = open_driver(settings.journal_url)
+    except InvalidInput as error:
+        yield broken("journal", str(error), "set its URL right, with the keys that it names")
+        return
     try:
         await driver.start()
     except JournalError as error:
@@ -62,7 +68,24 @@ async def _look(driver: Driver) -> AsyncIterator[Finding]:
     for name, value in await driver.read(_durability):
         yield _judged(name, value)
     yield _clocks(await _apart_s(driver))
+    yield await _sealing(driver)
     yield await _workers(driver)
+
+
+async def _sealing(driver: Driver) -> Finding:
+    """Whether what is sealed can be opened with the keys that there are."""
+    in_use, sealer = await keys_in_use(driver), driver.sealer
+    if not in_use and not sealer.seals:
+        return fine("sealing", "the journal is not sealed")
+    missing = sorted(set(in_use) - sealer.names)
+    if missing:
+        what = "no keys are given" if not sealer.seals else f"the keys {', '.join(missing)} are not given"
+        return broken("sealing", f"the journal is sealed and {what}", "name them with `keys=` in the journal's URL")
+    if old := [name for name in in_use if name != sealer.newest]:
+        return doubtful("sealing", f"some is under {', '.join(old)}, an older key", "run `turnwright journal seal`")
+    if await driver.read(partial(rows, "unsealed_sessions", 0, 1)):
+        return doubtful("sealing", "some sessions are not wholly sealed", "run `turnwright journal seal`")
+    return fine("sealing", f"all of it under the key {sealer.newest}")
 
 
 def _durability() -> Script[list[tuple[str, str]]]:

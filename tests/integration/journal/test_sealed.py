@@ -8,24 +8,31 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql, Stored
 from tests.integration.journal.moving import IMAGE, SIDE, facts, lived_in, proven, take, written
+from tests.integration.journal.test_deltas import delta, hear, say, speaking
+from tests.journals import place_of
 from turnwright.client.opening import open_journal
 from turnwright.journal import store_sealing
-from turnwright.journal.commands import CancelSession, DeleteSession, EraseEntry
+from turnwright.journal.commands import CancelSession, DeleteSession, EraseEntry, Submit
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.enlisted import take_in_first
 from turnwright.journal.entries import TurnQueued
 from turnwright.journal.errors import CommandRejected, InvalidInput, KeyMissing, StoreCorrupt
-from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import Media, Text
+from turnwright.journal.ids import ThreadKey, turn_id
+from turnwright.journal.messages import Media, Text, user
 from turnwright.journal.sealing.values import MARK
 from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import finish_deletions
+from turnwright.journal.store_enlisting import enlist
 from turnwright.journal.store_search import search
+from turnwright.journal.store_webhooks import create_webhook, list_webhooks
 from turnwright.journal.transact.searching import SearchFilter
 from turnwright.journal.transact.thread_script import Terms
+from turnwright.journal.webhooks import WantedWebhook
 
 SECRETS = (
     "platypus",
@@ -292,6 +299,63 @@ async def test_no_words_are_kept_so_a_search_is_refused(sealed: Played, sql: Sql
     with pytest.raises(CommandRejected, match="no words of it are kept") as refused:
         await search(sealed.journal, SearchFilter(tenant="t", text="platypus"))
     assert refused.value.code == "journal_sealed"
+
+
+async def test_words_of_running_calls_and_where_webhooks_go_are_sealed_too(sealed: Played, stored: Stored) -> None:
+    turn, _ = await speaking(sealed)
+    await say(sealed, 1, delta(turn, "heard by nobody else"))
+    driver, wanted = sealed.journal.driver, WantedWebhook("https://hook.example/secret-path")
+    made = await create_webhook(driver, SESSION, wanted, "ann", "hook")
+    assert made is not None
+    assert [delta.text for delta in (await hear(sealed)).deltas] == ["heard by nobody else"]
+    listed = await list_webhooks(driver, SESSION)
+    assert listed is not None
+    assert [one.url for one in listed.items] == [wanted.url]
+    again = await create_webhook(driver, SESSION, wanted, "ann", "hook")
+    assert again is not None
+    assert again.secret == made.secret
+    assert not [text for text in ("heard by", "secret-path", made.secret) if await stored(text)]
+
+
+async def test_what_a_caller_s_own_transaction_enlists_is_sealed_and_taken_in(
+    sealed: Played, stored: Stored, journal_url: str
+) -> None:
+    if journal_url.startswith("sqlite"):
+        pytest.skip("a caller's transaction is one of a server's")
+    await sealed.submit("one")
+    command = Submit(request_id="two", turn_id=turn_id(KEY, "two"), input=user("of another transaction"))
+    connection = await asyncpg.connect(place_of(journal_url)[0])
+    try:
+        for status in ("enlisted", "enlisted"):
+            receipt = await enlist(sealed.journal, KEY, command, connection.fetch)
+            assert receipt.status == status
+    finally:
+        await connection.close()
+    assert not await stored("another transaction")
+    await take_in_first(sealed.journal.driver, KEY, Terms())
+    assert "of another transaction" in str(await facts(sealed.journal, SESSION))
+    assert not await stored("another transaction")
+
+
+async def test_a_thread_of_a_deleted_session_is_gone_for_whoever_comes_late(sealed: Played) -> None:
+    await sealed.submit("one")
+    await sealed.execute(SESSION, CancelSession(request_id="cancel"))
+    await sealed.journal.dispatch(KEY)
+    await sealed.execute(SESSION, DeleteSession(request_id="delete", principal="ann"))
+    late = Submit(request_id="late", turn_id=turn_id(KEY, "late"), input=user("late"))
+    receipt = await sealed.journal.execute(KEY, late)
+    assert (receipt.status, receipt.code) == ("rejected", "unknown_session")
+    assert (await sealed.journal.dispatch(KEY)).turn_id is None
+
+
+async def test_a_thread_whose_data_key_is_lost_is_not_gone_but_damaged(
+    sealed: Played, sealed_url: str, sql: Sql
+) -> None:
+    await sealed.submit("one")
+    await sql("DELETE FROM data_keys")
+    async with opened(sealed_url) as later:
+        with pytest.raises(StoreCorrupt):
+            await later.submit("two")
 
 
 @pytest.mark.parametrize("content", [MARK, MARK + b"\x00", MARK + b"\x01" + bytes(60), MARK + b"\x02\x01a"])

@@ -25,7 +25,7 @@ BY_NAME = {
 }
 # What they say of content is its size, that it is gone, or nothing.
 OTHERWISE = {
-    "bury_session", "enlist", "erase_payload", "prepare_search", "session_page_end", "thread_page_end",
+    "bury_session", "descriptions", "enlist", "erase_payload", "prepare_search", "session_page_end", "thread_page_end",
 }  # fmt: skip
 
 
