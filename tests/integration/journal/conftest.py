@@ -1,11 +1,15 @@
 """Journals on every store, with turns made as clients and workers make them, and a look at the tables from outside."""
 
 import asyncio
+import base64
+import itertools
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -25,6 +29,7 @@ from turnwright.journal.commands import (
     Submit,
 )
 from turnwright.journal.driver import Driver
+from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries.turn import OnFailure
 from turnwright.journal.ids import SessionKey, ThreadKey, turn_id
 from turnwright.journal.messages import Block, user
@@ -41,6 +46,7 @@ Stored: TypeAlias = Callable[[str], Awaitable[set[str]]]
 SESSION = SessionKey("t", None, "s")
 KEY = ThreadKey("t", None, "agent", "s")
 WORKER = "worker"
+NUMBERS = itertools.count()
 AGENT = AgentDefinition(name="agent", model="scripted:x", permissions=PermissionState(mode="bypass"))
 
 
@@ -99,6 +105,43 @@ async def journal(driver: Driver) -> Journal:
 @pytest.fixture
 def played(journal: Journal) -> Played:
     return Played(journal)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Played]:
+    """The journal as a process has it that was given this URL."""
+    driver = open_driver(url)
+    await driver.start()
+    try:
+        await driver.migrate()
+        await driver.hold_presence(f"{WORKER}-{next(NUMBERS)}", {}, lease_s=600)
+        yield Played(Journal(driver, Terms(presence=WORKER)))
+    finally:
+        await driver.stop()
+
+
+def key_line(name: str, number: int) -> str:
+    """A key in a file of keys."""
+    return f"{name} {base64.b64encode(bytes([number] * 32)).decode()}"
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    file = tmp_path / "journal.keys"
+    file.write_text(key_line("first", 1))
+    return file
+
+
+@pytest.fixture
+def sealed_url(journal_url: str, keys: Path) -> str:
+    return f"{journal_url}{'&' if '?' in journal_url else '?'}keys={keys}"
+
+
+@pytest.fixture
+async def sealed(sealed_url: str, played: Played) -> AsyncIterator[Played]:
+    """The journal of `played`, whose process has no keys, by one that has them."""
+    async with opened(sealed_url) as sealed:
+        yield sealed
 
 
 @pytest.fixture

@@ -1,31 +1,23 @@
 """A sealed journal: nothing that was said stands in it, everything can be read with its keys, and nothing without."""
 
-import asyncio
-import base64
 import hashlib
-import itertools
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, WORKER, Played, Sql, Stored
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored, key_line, opened
 from tests.integration.journal.moving import IMAGE, SIDE, facts, lived_in, proven, take, written
+from tests.integration.journal.sealed import IMAGE_SHA, SECRETS, in_clear
 from tests.integration.journal.test_deltas import delta, hear, say, speaking
 from tests.journals import place_of
 from turnwright.client.opening import open_journal
-from turnwright.journal import store_sealing
 from turnwright.journal.commands import CancelSession, DeleteSession, EraseEntry, Submit
-from turnwright.journal.drivers import open_driver
 from turnwright.journal.enlisted import take_in_first
-from turnwright.journal.entries import TurnQueued
-from turnwright.journal.errors import CommandRejected, InvalidInput, KeyMissing, StoreCorrupt
+from turnwright.journal.errors import CommandRejected, KeyMissing, StoreCorrupt
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import Media, Text, user
 from turnwright.journal.sealing.values import MARK
-from turnwright.journal.store import Journal
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.store_enlisting import enlist
 from turnwright.journal.store_search import search
@@ -33,59 +25,6 @@ from turnwright.journal.store_webhooks import create_webhook, list_webhooks
 from turnwright.journal.transact.searching import SearchFilter
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.webhooks import WantedWebhook
-
-SECRETS = (
-    "platypus",
-    "nobody may read",
-    "large " * 5,
-    IMAGE.decode(),
-)  # requests are called like the beginnings of texts
-NUMBERS = itertools.count()
-IMAGE_SHA = hashlib.sha256(IMAGE).hexdigest()
-
-
-class Cut(Exception):
-    """Stands for a crash."""
-
-
-def line(name: str, number: int) -> str:
-    return f"{name} {base64.b64encode(bytes([number] * 32)).decode()}"
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    file = tmp_path / "journal.keys"
-    file.write_text(line("first", 1))
-    return file
-
-
-@pytest.fixture
-def sealed_url(journal_url: str, keys: Path) -> str:
-    return f"{journal_url}{'&' if '?' in journal_url else '?'}keys={keys}"
-
-
-@asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Played]:
-    """The journal as a process has it that was given this URL."""
-    driver = open_driver(url)
-    await driver.start()
-    try:
-        await driver.migrate()
-        await driver.hold_presence(f"{WORKER}-{next(NUMBERS)}", {}, lease_s=600)
-        yield Played(Journal(driver, Terms(presence=WORKER)))
-    finally:
-        await driver.stop()
-
-
-@pytest.fixture
-async def sealed(sealed_url: str, played: Played) -> AsyncIterator[Played]:
-    """The journal of `played`, whose process has no keys, by one that has them."""
-    async with opened(sealed_url) as sealed:
-        yield sealed
-
-
-async def in_clear(stored: Stored) -> list[str]:
-    return [secret for secret in SECRETS if await stored(secret)]
 
 
 async def test_nothing_that_was_said_stands_in_it_and_all_of_it_can_be_read(sealed: Played, stored: Stored) -> None:
@@ -111,127 +50,6 @@ async def test_without_keys_nothing_is_read_and_nothing_written(
     with pytest.raises(KeyMissing):
         await played.submit("in clear", ThreadKey("t", None, "agent", "s", "another"))
     assert await facts(sealed.journal, SESSION) == before
-    assert await proven(sealed.journal) == []
-
-
-async def test_another_key_of_the_same_name_opens_nothing(sealed: Played, sealed_url: str, keys: Path) -> None:
-    await lived_in(sealed)
-    keys.write_text(line("first", 2))
-    async with opened(sealed_url) as other:
-        with pytest.raises(StoreCorrupt, match="not as the key 'first' wrapped it"):
-            await other.journal.state(KEY)
-
-
-async def test_a_new_key_wraps_all_data_keys_and_the_old_one_may_go(
-    sealed: Played, sealed_url: str, keys: Path
-) -> None:
-    await lived_in(sealed)
-    keys.write_text(f"{line('second', 2)}\n{line('first', 1)}\n")
-    async with opened(sealed_url) as rotated:
-        assert await store_sealing.keys_in_use(rotated.journal.driver) == {"first": 1}
-        assert await store_sealing.wrap_anew(rotated.journal.driver) == 1
-        assert await store_sealing.wrap_anew(rotated.journal.driver) == 0
-        assert await store_sealing.keys_in_use(rotated.journal.driver) == {"second": 1}
-    keys.write_text(line("second", 2))
-    async with opened(sealed_url) as later:
-        assert await proven(later.journal) == []
-
-
-async def test_a_key_that_was_added_meanwhile_is_found_without_a_restart(
-    sealed: Played, sealed_url: str, keys: Path
-) -> None:
-    keys.write_text(f"{line('second', 2)}\n{line('first', 1)}\n")
-    async with opened(sealed_url) as rotated:
-        await lived_in(rotated)
-    assert await proven(sealed.journal) == []
-
-
-async def test_what_was_written_before_there_were_keys_is_sealed_in_one_go(
-    played: Played, sealed: Played, stored: Stored
-) -> None:
-    await lived_in(played)
-    await played.journal.checkpoint(KEY, await played.journal.state(KEY))
-    before = await facts(played.journal, SESSION)
-    assert await facts(sealed.journal, SESSION) == before
-    [done] = [one async for one in store_sealing.seal(sealed.journal)]
-    assert (done.key, done.threads) == (SESSION, 3)
-    assert await in_clear(stored) == []
-    assert await proven(sealed.journal) == []
-    assert await facts(sealed.journal, SESSION) == before
-    assert [one async for one in store_sealing.seal(sealed.journal)] == []
-
-
-async def test_sealing_that_was_cut_off_anywhere_goes_on(played: Played, sealed: Played, stored: Stored) -> None:
-    await lived_in(played)
-    before = await facts(played.journal, SESSION)
-    driver, points = sealed.journal.driver, list[str]()
-
-    async def once() -> None:
-        async for _ in store_sealing.seal(sealed.journal):
-            pass
-
-    cuts = 0
-    for cut in range(1, 200):
-        points.clear()
-
-        def hook(point: str, cut: int = cut) -> None:
-            points.append(point)
-            if points.count("commit") == cut:
-                raise Cut
-
-        driver.hook = hook
-        try:
-            await once()
-            break
-        except Cut:
-            driver.hook, cuts = None, cuts + 1
-            assert await facts(sealed.journal, SESSION) == before
-    driver.hook = None
-    assert cuts > 20
-    assert await in_clear(stored) == []
-    assert await proven(sealed.journal) == []
-
-
-async def test_sessions_of_before_are_sealed_as_they_go_on_while_all_of_it_is_read(
-    played: Played, sealed: Played, stored: Stored
-) -> None:
-    await played.submit("what was said before there were keys")
-    turn = await sealed.submit("what was said after there were some")
-    assert await stored("there were keys")
-    assert not await stored("there were some")
-    said = [
-        entry.payload.input.text for entry in await sealed.journal.entries(KEY) if isinstance(entry.payload, TurnQueued)
-    ]
-    assert said == ["what was said before there were keys", "what was said after there were some"]
-    assert (await sealed.journal.turn(KEY, turn)) is not None
-    assert await proven(sealed.journal) == []
-
-
-async def test_two_processes_that_first_write_to_a_session_agree_on_its_data_key(
-    played: Played, sealed: Played, sealed_url: str
-) -> None:
-    keys = [ThreadKey("t", None, "agent", "s", f"thread-{n}") for n in range(8)]
-    await played.submit("before there were keys")
-    async with opened(sealed_url) as other:
-        writers = (sealed, other)
-        await asyncio.gather(*(writers[n % 2].submit(f"message {n}", key) for n, key in enumerate(keys)))
-        assert await proven(other.journal) == []
-    assert await store_sealing.keys_in_use(sealed.journal.driver) == {"first": 1}
-
-
-async def test_a_session_that_was_not_made_after_all_leaves_no_data_key_behind(sealed: Played) -> None:
-    driver = sealed.journal.driver
-
-    def hook(point: str) -> None:
-        if point == "commit":
-            raise Cut
-
-    driver.hook = hook
-    with pytest.raises(Cut):
-        await sealed.submit("first try")
-    driver.hook = None
-    assert not await store_sealing.is_sealed(driver)
-    await sealed.submit("second try")
     assert await proven(sealed.journal) == []
 
 
@@ -317,11 +135,10 @@ async def test_words_of_running_calls_and_where_webhooks_go_are_sealed_too(seale
     assert not [text for text in ("heard by", "secret-path", made.secret) if await stored(text)]
 
 
+@pytest.mark.parametrize("journal_url", ["postgres"], indirect=True)
 async def test_what_a_caller_s_own_transaction_enlists_is_sealed_and_taken_in(
     sealed: Played, stored: Stored, journal_url: str
 ) -> None:
-    if journal_url.startswith("sqlite"):
-        pytest.skip("a caller's transaction is one of a server's")
     await sealed.submit("one")
     command = Submit(request_id="two", turn_id=turn_id(KEY, "two"), input=user("of another transaction"))
     connection = await asyncpg.connect(place_of(journal_url)[0])
@@ -376,7 +193,7 @@ async def test_a_session_moves_from_a_sealed_journal_to_one_with_another_key_and
 ) -> None:
     file = await written(await lived_in(sealed), tmp_path / "session")
     other = tmp_path / "other.keys"
-    other.write_text(line("other", 3))
+    other.write_text(key_line("other", 3))
     before = await facts(sealed.journal, SESSION)
     async with opened(f"{target_url}{'&' if '?' in target_url else '?'}keys={other}") as there:
         await take(there, file)
@@ -386,22 +203,3 @@ async def test_a_session_moves_from_a_sealed_journal_to_one_with_another_key_and
         await take(there, file)
         assert await proven(there.journal) == []
         assert (await facts(there.journal, SESSION))[: len(before)] == before
-
-
-async def test_there_is_nothing_to_seal_with_where_the_url_names_no_keys(played: Played) -> None:
-    with pytest.raises(InvalidInput, match="add `keys=FILE`"):
-        await store_sealing.wrap_anew(played.journal.driver)
-
-
-@pytest.mark.parametrize(
-    ("keys", "why"),
-    [
-        ("/no/such/file", "cannot be read"),
-        ("env:NO_SUCH_VARIABLE", "which is not set"),
-        ("python:no.such:module", "give `module:name`"),
-        ("python:os:path", "it has no method `keys`"),
-    ],
-)
-def test_keys_that_cannot_be_had_are_refused_at_once(keys: str, why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        open_driver(f"sqlite:///journal.db?keys={keys}")
