@@ -19,6 +19,7 @@ from turnwright.activities.sources.terms import TermOptions, Terms
 from turnwright.journal.errors import InvalidInput
 
 CONNECT_TIMEOUT_S: Final = 30.0
+IN_USE: Final = "turnwright.activities.mcp.source"
 Headers: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str] | Awaitable[Mapping[str, str]]]
 
 
@@ -102,9 +103,13 @@ class McpServer:
         """The name threads know it by."""
         return self.terms.name
 
+    def load(self) -> None:
+        """Import what speaks to servers, which takes a while."""
+        importlib.import_module(IN_USE)
+
     def open(self) -> OpenSource:
         """The server for use in this process; nothing is started yet."""
-        opened: OpenSource = importlib.import_module("turnwright.activities.mcp.source").McpSource(self)
+        opened: OpenSource = importlib.import_module(IN_USE).McpSource(self)
         return opened
 
 

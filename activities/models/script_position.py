@@ -58,15 +58,15 @@ def find_script(request: ModelRequest, registered: Sequence[Act | Guard] | None)
 def turn_start(messages: Sequence[Message]) -> int:
     """The index of the user message that began the current turn; 0 if there is none.
 
-    One that follows a message with calls, or is marked as steered or injected, joined a running turn.
+    One that joined a running turn is marked as steered or injected. One that follows calls need not have: a turn may
+    end in the middle of them, and so may a conversation from elsewhere.
     """
-    start, open_calls = 0, False
-    for index, message in enumerate(messages):
-        if message.role == "assistant":
-            open_calls = bool(message.calls)
-        elif message.role == "user" and not open_calls and message.metadata.get(INPUT_METADATA) not in JOINED:
-            start = index
-    return start
+    inputs = [n for n, message in enumerate(messages) if message.role == "user" and not _has_joined(message)]
+    return inputs[-1] if inputs else 0
+
+
+def _has_joined(message: Message) -> bool:
+    return message.metadata.get(INPUT_METADATA) in JOINED
 
 
 def next_play(found: Found, messages: Sequence[Message], attempt: int) -> Play:
@@ -84,6 +84,11 @@ def next_play(found: Found, messages: Sequence[Message], attempt: int) -> Play:
     return Play(place, found.anchor, delay_s, END)
 
 
+def is_briefing(message: Message) -> bool:
+    """Whether nobody said it: it tells the model of its memory and its todos."""
+    return message.metadata.get(INPUT_METADATA) == BRIEFING
+
+
 def _at(steps: Sequence[Act | Guard], place: int) -> Iterator[Act | Guard]:
     acts = 0
     for step in steps:
@@ -93,7 +98,7 @@ def _at(steps: Sequence[Act | Guard], place: int) -> Iterator[Act | Guard]:
 
 
 def _told(message: Message) -> Any:  # noqa: ANN401 - any JSON value
-    if message.role != "user" or message.metadata.get(INPUT_METADATA) == BRIEFING:
+    if message.role != "user" or is_briefing(message):
         return None
     if STEPS in message.metadata:
         return message.metadata[STEPS]

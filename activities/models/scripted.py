@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from turnwright.activities.models.call_ids import distinct_id, taken_ids
 from turnwright.activities.models.port import ModelFailure, ModelRequest, ModelResponse, Partial
-from turnwright.activities.models.script_position import Play, find_script, next_play
+from turnwright.activities.models.script_position import Play, find_script, is_briefing, next_play
 from turnwright.activities.models.script_steps import (
     Act,
     Call,
@@ -159,7 +159,8 @@ def _calls(specs: Sequence[CallSpec], play: Play, request: ModelRequest) -> Iter
 def _filled(words: str, messages: Sequence[Message]) -> str:
     if "{" not in words:
         return words
-    user = next((message.text for message in reversed(messages) if message.role == "user"), "")
+    said = (message for message in reversed(messages) if message.role == "user" and not is_briefing(message))
+    user = next((message.text for message in said), "")
     results = next((message.results for message in reversed(messages) if message.results), ())
     return (
         words.replace("{messages}", str(len(messages)))

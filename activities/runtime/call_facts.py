@@ -56,7 +56,7 @@ async def facts_of_call(attempt: Attempt, state: AgentState, call: ToolCall) -> 
         return CallFacts()
     if call.malformed is not None:
         return CallFacts(unfit=malformed(call))
-    tool = tool_of(attempt, state, call.name)
+    tool = await tool_of(attempt, state, call.name)
     directories = state.permissions.working_directories
     try:
         return await facts_of(tool, spec, call.arguments, context_of(attempt, state, call.id), directories)
@@ -74,14 +74,14 @@ def spec_of(attempt: Attempt, state: AgentState, name: str) -> ToolSpec | None:
     return None if tool is None else tool.spec
 
 
-def tool_of(attempt: Attempt, state: AgentState, name: str) -> Tool[..., Any] | None:
+async def tool_of(attempt: Attempt, state: AgentState, name: str) -> Tool[..., Any] | None:
     """The tool of that name, if this worker has it, or the source that listed it."""
     spec = None if state.agent is None else state.agent.tool(name)
     if spec is None or spec.source is None:
         return attempt.parts.registry.tool(attempt.key.agent, name)
     agent = attempt.parts.registry.get(attempt.key.agent)
     source = None if agent is None else agent.sources.get(spec.source)
-    return None if source is None else attempt.parts.sources.of(source).tool(spec)
+    return None if source is None else (await attempt.parts.sources.of(source)).tool(spec)
 
 
 def context_of(attempt: Attempt, state: AgentState, call_id: str, ordinal: int = 1) -> ToolContext:

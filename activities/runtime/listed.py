@@ -80,7 +80,8 @@ async def _ask(attempt: Attempt, state: AgentState, source: ToolSource) -> tuple
         SourceAway: it cannot say, also because of an error nobody foresaw.
     """
     try:
-        return await attempt.parts.sources.of(source).list(context_of(attempt, state, ""))
+        opened = await attempt.parts.sources.of(source)
+        return await opened.list(context_of(attempt, state, ""))
     except SourceAway:
         raise
     except Exception as error:

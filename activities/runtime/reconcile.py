@@ -33,7 +33,7 @@ async def reconcile_call(attempt: Attempt) -> Next:
     unknown = SettleCall(**base, outcome="unknown")
     if asked is None:
         return await attempt.report(unknown, unknown)
-    tool = tool_of(attempt, state, asked.name)
+    tool = await tool_of(attempt, state, asked.name)
     if tool is None:
         raise attempt.agent_unknown(asked.name)
     hook = attempt.parts.tools.reconcile(tool, asked, context_of(attempt, state, call.call_id, call.ordinal))

@@ -53,7 +53,7 @@ async def tool_call(attempt: Attempt) -> Next:
     await attempt.parts.boundary("tool:begun")
     state = await attempt.state()
     asked = asked_for(state, given.call)
-    tool = None if asked is None else tool_of(attempt, state, asked.name)
+    tool = None if asked is None else await tool_of(attempt, state, asked.name)
     if asked is not None and tool is None:
         raise attempt.agent_unknown(asked.name)
     command = await _claim(attempt, state, asked)

@@ -9,7 +9,7 @@ import asyncio
 
 import structlog
 
-from turnwright.activities.sources.port import OpenSource, ToolSource
+from turnwright.activities.sources.port import OpenSource, SlowToLoad, ToolSource
 
 CLOSE_S_MAX = 10.0
 
@@ -22,8 +22,11 @@ class SourcesInUse:
     def __init__(self) -> None:
         self._open: dict[int, tuple[ToolSource, OpenSource]] = {}  # with the source, or its id might be another's
 
-    def of(self, source: ToolSource) -> OpenSource:
+    async def of(self, source: ToolSource) -> OpenSource:
         """The source, open; agents that share one share its connections."""
+        if id(source) not in self._open and isinstance(source, SlowToLoad):
+            # The SDK behind it takes a second or more, in which nothing on the loop would move.
+            await asyncio.to_thread(source.load)
         known = self._open.get(id(source))
         if known is None:
             known = self._open[id(source)] = (source, source.open())

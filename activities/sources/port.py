@@ -41,6 +41,15 @@ class OpenSource(Protocol):
 
 
 @runtime_checkable
+class SlowToLoad(Protocol):
+    """A source whose opening imports much."""
+
+    def load(self) -> None:
+        """Import it, in a thread; `open` does so too, where it is not done yet."""
+        ...
+
+
+@runtime_checkable
 class ToolSource(Protocol):
     """Something tools come from, as an agent's author says it."""
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from turnwright.activities.sources.port import OpenSource
 from turnwright.activities.sources.terms import TermOptions, Terms
 from turnwright.activities.tool_context import ToolContext
 from turnwright.journal.errors import InvalidInput
+
+IN_USE: Final = "turnwright.activities.sources.toolset_use"
 
 if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset
@@ -45,7 +47,11 @@ class Toolset:
         self.toolset = toolset
         self.deps = deps
 
+    def load(self) -> None:
+        """Import what toolsets are used with."""
+        importlib.import_module(IN_USE)
+
     def open(self) -> OpenSource:
         """The toolset for use in this process; it is entered when first needed."""
-        opened: OpenSource = importlib.import_module("turnwright.activities.sources.toolset_use").ToolsetInUse(self)
+        opened: OpenSource = importlib.import_module(IN_USE).ToolsetInUse(self)
         return opened

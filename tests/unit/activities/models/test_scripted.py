@@ -12,8 +12,10 @@ import pytest
 from turnwright.activities.models.port import FailureClass, ModelFailure, ModelRequest, ModelResponse, Partial
 from turnwright.activities.models.script_position import turn_start
 from turnwright.activities.models.scripted import Call, CallSpec, Delay, Fail, Say, ScriptedModel, Silent, script
+from turnwright.journal.agent_state import AgentState
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.messages import Message, Text, Thinking, ToolCall, ToolResult, user
+from turnwright.journal.view import request_messages
 
 MODEL = ScriptedModel()
 
@@ -116,9 +118,23 @@ async def test_a_fence_that_is_no_script_is_just_text(text: str) -> None:
 async def test_a_steer_in_the_middle_does_not_start_the_script_anew() -> None:
     asked = user("go", steps=WORK)
     first = await play(asked)
-    steered = (asked, assistant(first), results(first, "1", "2"), user("and be quick"))
+    steered = (asked, assistant(first), results(first, "1", "2"), user("and be quick", input="steered"))
     assert said(await play(*steered)) == "Done: 1; 2."
     assert said(await play(user("go"), *steered[1:], steps=WORK)) == "Done: 1; 2."
+
+
+async def test_a_turn_after_one_that_ended_in_the_middle_of_calls_begins_the_script() -> None:
+    asked = user("go")
+    first = await play(asked, steps=WORK)
+    before = (asked, assistant(first), results(first, "interrupted", "interrupted"))
+    assert said(await play(*before, user("again"), steps=WORK)) == "Adding."
+
+
+async def test_what_memory_tells_the_model_is_not_what_the_user_said() -> None:
+    state = AgentState(context=(user("hello"),))
+    asked = request_messages(state, recalled="likes tea")
+    assert "likes tea" in asked[-1].text
+    assert said(await play(*asked, steps=[{"say": "{user}"}])) == "hello"
 
 
 def test_a_message_that_joined_a_running_turn_does_not_begin_one() -> None:
