@@ -29,6 +29,7 @@ from benchmarks import (
     recovery,
     report,
     savers,
+    sealed,
     search,
     streams,
     submit,
@@ -55,6 +56,7 @@ PARTS: Mapping[str, Callable[[Bench], Awaitable[Section]]] = {
     "http": over_http.run,
     "console": console.run,
     "search": search.run,
+    "sealed": sealed.run,
     "context": long_context.run,
 }
 # They take hours, so they are measured only when they are named.

@@ -32,17 +32,23 @@ def open_driver(url: str) -> Driver:
     raise InvalidInput(f"{scheme or 'no scheme'!r} is no journal; use sqlite:///file.db or postgresql://…")
 
 
-def _sqlite(url: str) -> SqliteDriver:
+def sqlite_file(url: str) -> Path | None:
+    """The file of that journal, if it is one."""
     parts = urlsplit(url)
     path = unquote(parts.path).removeprefix("/")
-    if parts.netloc or not path or path == ":memory:":
+    return Path(path) if parts.scheme == "sqlite" and not parts.netloc and path else None
+
+
+def _sqlite(url: str) -> SqliteDriver:
+    parts, path = urlsplit(url), sqlite_file(url)
+    if path is None or str(path) == ":memory:":
         raise InvalidInput("a SQLite journal is a file: sqlite:///relative.db or sqlite:////absolute.db")
     options = dict(parse_qsl(parts.query))
     timeout_s = _positive("lock_timeout_s", options.pop("lock_timeout_s", LOCK_TIMEOUT_S))
     sealer = _sealer(options)
     if options:
         raise InvalidInput(f"unknown option {next(iter(options))!r} in the journal's URL; known: keys, lock_timeout_s")
-    return SqliteDriver(Path(path), lock_timeout_s=timeout_s, sealer=sealer)
+    return SqliteDriver(path, lock_timeout_s=timeout_s, sealer=sealer)
 
 
 def _postgres(url: str) -> Driver:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from turnwright.journal.drivers import sqlite_file
 from turnwright.journal.snapshots.opening import checked_url
 from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
 from turnwright.worker.settings_file import SettingsError, SettingsFile, find_file
@@ -155,8 +156,7 @@ class Settings(BaseSettings):
     @property
     def journal_file(self) -> Path | None:
         """The journal's file, if it is one."""
-        scheme, _, path = self.journal_url.partition(":///")
-        return Path(path) if scheme == "sqlite" else None
+        return sqlite_file(self.journal_url)
 
     @field_validator("gateway_port", "metrics_port", mode="before")
     @classmethod

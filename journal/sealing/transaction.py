@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from turnwright.journal.codec import body_digest
-from turnwright.journal.errors import CommandRejected, StoreCorrupt
+from turnwright.journal.errors import InvalidInput, StoreCorrupt
 from turnwright.journal.keyring import SALT_BYTES, Altered, opened_with
 from turnwright.journal.script import Append, Batch, Command, Query, Row, Script, first
 from turnwright.journal.sealing.columns import BLOB, BODY, CONTROL, PAYLOADS, READS, WRITES, Body, Owner, Read, Write
@@ -73,7 +73,7 @@ class _Transaction:
 
     def _query(self, name: str, params: tuple[Any, ...]) -> Script[list[Row]]:
         if name == _SEARCH and self._sealer.seals:
-            raise CommandRejected("journal_sealed", NOT_SEARCHABLE)
+            raise InvalidInput(NOT_SEARCHABLE)
         if name == _SESSION and self._sealer.seals:
             return (yield from self._new_session(params))
         answer: list[Row] = yield Query(name, (yield from self._written(name, params)))
