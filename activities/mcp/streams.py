@@ -6,6 +6,7 @@ once, so that nothing is sent to nobody.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextvars import Context
 from types import TracebackType
 from typing import Self
@@ -18,7 +19,23 @@ from turnwright.activities.mcp.fate import Fate
 from turnwright.activities.mcp.under_way import UnderWay
 
 
-class Incoming:
+class _Stream(ABC):
+    """One that is closed at the end of its block."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close it."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Incoming(_Stream):
     """What the server says."""
 
     def __init__(self, read: ReadStream[SessionMessage | Exception], fate: Fate, under_way: UnderWay) -> None:
@@ -55,16 +72,8 @@ class Incoming:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class Outgoing:
+class Outgoing(_Stream):
     """What the server is told."""
 
     def __init__(self, write: WriteStream[SessionMessage], under_way: UnderWay) -> None:
@@ -79,11 +88,3 @@ class Outgoing:
     async def aclose(self) -> None:
         """Say no more."""
         await self._write.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()

@@ -247,3 +247,14 @@ async def test_connections_that_were_answered_and_are_kept_make_room_as_silent_o
         for _ in range(6):
             ask = await stack.enter_async_context(http(url, bearer))
             assert (await ask.get("/me")).is_success
+
+
+async def test_an_export_that_is_refused_is_a_problem_and_no_beginning_of_a_file(ask: httpx2.AsyncClient) -> None:
+    await submitted(ask)
+    await ask.put("/sessions/other", json={})
+    forked = await ask.post(f"/sessions/s/threads/{AGENT}/main/fork", json={"session": "other"})
+    assert forked.status_code == httpx2.codes.ACCEPTED, forked.text
+    problem = assert_problem(await ask.get("/sessions/other/export"), 409, "not_whole")
+    assert "make it whole first" in problem["detail"]
+    whole = await ask.get("/sessions/s/export")
+    assert (whole.status_code, whole.headers["content-type"]) == (200, "application/x-ndjson")

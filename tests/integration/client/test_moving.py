@@ -60,7 +60,7 @@ async def test_a_session_moves_on_the_command_line(run: Run, session: Session, h
     assert (plain["session"], plain["user"], plain["duplicate"]) == ("s", "ann", True)
     cut = tmp_path / "cut.jsonl"
     await asyncio.to_thread(cut.write_bytes, (await asyncio.to_thread(file.read_bytes))[:-40])
-    assert "its last line missing" in refused(await invoke(there, "import", str(cut), "--as-session", "other"), 2)
+    assert "its last line is missing" in refused(await invoke(there, "import", str(cut), "--as-session", "other"), 2)
     assert "exclude" in refused(await invoke(there, "import", str(file), "--user", "bob", "--anonymous"), 2)
 
 

@@ -10,10 +10,10 @@ from tests.integration.runtime.scripts import call, say, task
 from tests.integration.runtime.test_context import agent
 from turnwright.activities.models.port import ModelRequest, ModelResponse, Partial
 from turnwright.activities.models.router import Models
-from turnwright.journal.commands import ForkThread, RewindThread
-from turnwright.journal.entries import ToolFinished
+from turnwright.journal.commands import ForkThread, RewindThread, UpdateState
+from turnwright.journal.entries import ContextOffloaded, ToolFinished
 from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import Message, Text
+from turnwright.journal.messages import NO_ENTRY, Message, Text, ToolCall, ToolResult, user
 
 
 class Told(Models):
@@ -85,3 +85,35 @@ async def test_a_result_that_was_set_aside_before_the_fork_is_read_back_in_it(sm
     await second.until("completed")
     [finished] = [entry.payload for entry in await second.entries() if isinstance(entry.payload, ToolFinished)]
     assert "line 5000" in "".join(block.text for block in finished.output if isinstance(block, Text))
+
+
+async def test_a_result_that_somebody_wrote_into_the_state_gives_way_in_a_fork_and_is_not_to_be_read_back(
+    small_cluster: Cluster,
+) -> None:
+    await small_cluster.start_worker(agents=(agent("keeper"),))
+    first = await small_cluster.submit(say("hello"), agent="keeper")
+    await first.until("completed")
+    long = ToolResult(id="c", name="read_log", output=(Text(text="a line\n" * 5_000),))
+    messages = (
+        user("read it"),
+        Message(role="assistant", blocks=(ToolCall(id="c", name="read_log", arguments={}),)),
+        Message(role="tool", blocks=(long,)),
+    )
+    write = UpdateState(
+        request_id="write",
+        expected_seq=await head(small_cluster, first.key),
+        reason="as told",
+        changes={"context": [message.model_dump(mode="json") for message in messages]},
+    )
+    assert (await small_cluster.execute(first.key, write)).status == "accepted"
+    await fork(small_cluster, first.key, await head(small_cluster, first.key))
+    second = await small_cluster.submit(
+        call("read_result", call_id="c"), say("it is gone"), agent="keeper", thread="fork"
+    )
+    await second.until("completed")
+    entries = [entry.payload for entry in await second.entries()]
+    [offloaded] = [payload for payload in entries if isinstance(payload, ContextOffloaded)]
+    assert (offloaded.result_seq, "read_result" in offloaded.stub) == (NO_ENTRY, False)
+    [finished] = [payload for payload in entries if isinstance(payload, ToolFinished)]
+    assert finished.outcome == "error"
+    assert "has no result of 'c'" in "".join(block.text for block in finished.output if isinstance(block, Text))
