@@ -4,9 +4,8 @@
     journal.driver.observers.append(meters.committed)
 
 Rule: what was appended says what happened, so nothing else has to count it: each entry is counted by the process that
-committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded. Prometheus sees a
-rise only of what it has seen before, so whatever may be counted stands at zero as soon as its labels are known: else
-the first failure, which is often the only one, would never show.
+committed it, once. Where a value comes from outside (a model's name, a tool's) its label is bounded. Whatever may be
+counted stands at zero as soon as its labels are known.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from typing import Final, get_args
 
-from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from turnwright.client.metrics.labels import OTHER, Bounded
+from turnwright.client.metrics.series import Series
 from turnwright.journal.delays import Streamed
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.entries import (
@@ -68,6 +68,7 @@ class Meters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._series: list[Series] = []
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
         self._agent, self._model = Bounded(AGENTS_MAX), Bounded(MODELS_MAX)
@@ -108,24 +109,29 @@ class Meters:
         for tool in tools:
             self._begin_tool(self._tool(tool))
 
+    def shown(self) -> None:
+        """A page with all that there are was given."""
+        for series in self._series:
+            series.shown()
+
     def committed(self, notes: Sequence[object], seconds: float) -> None:
         """An observer of a driver's commits."""
-        self._commits.observe(seconds)
+        self._commits.add(value=seconds)
         for note in notes:
             if isinstance(note, Appended):
                 self._count_work(note)
                 for entry in note.entries:
-                    self._entries.labels(entry.type).inc()
+                    self._entries.add(entry.type)
                     self._count(entry.payload, note, entry)
 
     def streamed(self, what: Streamed, seconds: float) -> None:
         """An observer of a journal's delays."""
-        self._streams.labels(what).observe(seconds)
+        self._streams.add(what, value=seconds)
 
     def _count_work(self, at: Appended) -> None:
         if at.worked_us:
             part = "tools" if any(isinstance(entry.payload, ToolFinished) for entry in at.entries) else "model"
-            self._steps.labels(part).observe(at.worked_us / SECOND_US)
+            self._steps.add(part, value=at.worked_us / SECOND_US)
 
     @singledispatchmethod
     def _count(self, payload: Payload, at: Appended, entry: Entry) -> None:
@@ -134,13 +140,13 @@ class Meters:
     @_count.register
     def _(self, _: TurnQueued, at: Appended, __: Entry) -> None:
         self.know(agents=(at.key.agent,))
-        self._queued.labels(self._agent(at.key.agent)).inc()
+        self._queued.add(self._agent(at.key.agent))
 
     @_count.register
     def _(self, _: TurnStarted, at: Appended, entry: Entry) -> None:
         turn = at.turns.get(entry.turn_id or "")
         if turn is not None:
-            self._waited.labels(self._agent(at.key.agent)).observe(_seconds(turn.queued_at_us, entry.at_us))
+            self._waited.add(self._agent(at.key.agent), value=_seconds(turn.queued_at_us, entry.at_us))
 
     @_count.register(TurnCompleted)
     @_count.register(TurnCancelled)
@@ -153,34 +159,34 @@ class Meters:
 
     @_count.register
     def _(self, _: RunClaimed, at: Appended, __: Entry) -> None:
-        self._runs.labels(self._agent(at.key.agent)).inc()
+        self._runs.add(self._agent(at.key.agent))
 
     @_count.register
     def _(self, payload: ModelResponded, _: Appended, __: Entry) -> None:
         model = self._model(payload.model)
-        self._models.labels(model).observe(payload.duration_ms / MS_PER_S)
+        self._models.add(model, value=payload.duration_ms / MS_PER_S)
         self._count_usage(model, payload.usage)
 
     @_count.register
     def _(self, payload: ModelFailed, _: Appended, __: Entry) -> None:
-        self._failures.labels(payload.failure).inc()
+        self._failures.add(payload.failure)
         self._count_usage(OTHER, payload.usage)
 
     @_count.register
     def _(self, payload: ModelInterrupted, _: Appended, __: Entry) -> None:
-        self._interrupted.labels(payload.reason).inc()
+        self._interrupted.add(payload.reason)
         if payload.reason == "lost":
-            self._taken_over.labels("model").inc()
+            self._taken_over.add("model")
         self._count_usage(OTHER, payload.usage)
 
     @_count.register
     def _(self, payload: ModelLate, _: Appended, __: Entry) -> None:
-        self._late.labels("model").inc()
+        self._late.add("model")
         self._count_usage(OTHER, payload.usage)
 
     @_count.register
     def _(self, payload: ContextCompacted, _: Appended, __: Entry) -> None:
-        self._compactions.inc()
+        self._compactions.add()
         self._count_usage(OTHER, payload.usage)
 
     @_count.register(ContextCompactionFailed)
@@ -195,45 +201,45 @@ class Meters:
     @_count.register
     def _(self, payload: ToolFinished, _: Appended, __: Entry) -> None:
         tool = self._tool(payload.name)
-        self._calls.labels(tool, payload.outcome).inc()
+        self._calls.add(tool, payload.outcome)
         if payload.outcome == "lost":
-            self._taken_over.labels("tool").inc()
-        self._tools.labels(tool, payload.outcome).observe(payload.duration_ms / MS_PER_S)
+            self._taken_over.add("tool")
+        self._tools.add(tool, payload.outcome, value=payload.duration_ms / MS_PER_S)
         if payload.effect_unknown or payload.outcome == "unknown":
-            self._unknown.labels(tool).inc()
+            self._unknown.add(tool)
 
     @_count.register
     def _(self, _: ToolLate, __: Appended, ___: Entry) -> None:
-        self._late.labels("tool").inc()
+        self._late.add("tool")
 
     @_count.register
     def _(self, payload: InteractionRequested, _: Appended, __: Entry) -> None:
-        self._asked.labels(payload.kind).inc()
+        self._asked.add(payload.kind)
 
     @_count.register
     def _(self, payload: InteractionResolved, _: Appended, __: Entry) -> None:
-        self._settled.labels("cancelled" if payload.resolution == "cancelled" else "answered").inc()
+        self._settled.add("cancelled" if payload.resolution == "cancelled" else "answered")
 
     @_count.register
     def _(self, _: InteractionExpired, __: Appended, ___: Entry) -> None:
-        self._settled.labels("expired").inc()
+        self._settled.add("expired")
 
     def _count_end(self, at: Appended, entry: Entry, code: str) -> None:
         agent, phase = self._agent(at.key.agent), entry.type.removeprefix("turn.")
-        self._ended.labels(agent, phase, code).inc()
+        self._ended.add(agent, phase, code)
         turn = at.turns.get(entry.turn_id or "")
         if turn is not None and turn.started_at_us is not None:
-            self._turns.labels(agent, phase).observe(_seconds(turn.started_at_us, entry.at_us))
+            self._turns.add(agent, phase, value=_seconds(turn.started_at_us, entry.at_us))
 
     def _count_usage(self, model: str, usage: Usage) -> None:
         for kind in TOKENS:
-            self._tokens.labels(model, kind).inc(getattr(usage, f"{kind}_tokens"))
-        self._cost.labels(model).inc(usage.cost_microusd / MICROS_PER_USD)
+            self._tokens.add(model, kind, value=getattr(usage, f"{kind}_tokens"))
+        self._cost.add(model, value=usage.cost_microusd / MICROS_PER_USD)
 
     def _begin(self) -> None:
         """What has the same labels in every process."""
         self._count_usage(OTHER, Usage())
-        families: tuple[tuple[Counter | Histogram, Iterable[str]], ...] = (
+        families: tuple[tuple[Series, Iterable[str]], ...] = (
             (self._entries, REGISTRY),
             (self._failures, get_args(FailureClass)),
             (self._interrupted, get_args(InterruptReason)),
@@ -246,36 +252,40 @@ class Meters:
         )
         for family, values in families:
             for value in values:
-                family.labels(value)
+                family.begin(value)
 
     def _begin_agent(self, agent: str) -> None:
         if self._has_begun("agent", agent):
             return
         for family in (self._queued, self._waited, self._runs):
-            family.labels(agent)
+            family.begin(agent)
         for phase in ("completed", "cancelled", "failed"):
-            self._turns.labels(agent, phase)
+            self._turns.begin(agent, phase)
             for code in TURN_CODES if phase == "failed" else ("",):
-                self._ended.labels(agent, phase, code)
+                self._ended.begin(agent, phase, code)
 
     def _begin_tool(self, tool: str) -> None:
         """All but the buckets of its seconds, which would be most of the page."""
         if self._has_begun("tool", tool):
             return
-        self._unknown.labels(tool)
+        self._unknown.begin(tool)
         for outcome in get_args(ToolOutcome):
-            self._calls.labels(tool, outcome)
+            self._calls.begin(tool, outcome)
 
     def _has_begun(self, what: str, name: str) -> bool:
         begun = (what, name) in self._begun
         self._begun.add((what, name))
         return begun
 
-    def _counter(self, name: str, what: str, *labels: str) -> Counter:
-        return Counter(f"turnwright_{name}", what, labels, registry=self.registry)
+    def _counter(self, name: str, what: str, *labels: str) -> Series:
+        return self._kept(Series.counter(self.registry, name, what, labels))
 
-    def _histogram(self, name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
-        return Histogram(f"turnwright_{name}", what, labels, registry=self.registry, buckets=buckets)
+    def _histogram(self, name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Series:
+        return self._kept(Series.histogram(self.registry, name, what, labels, buckets))
+
+    def _kept(self, series: Series) -> Series:
+        self._series.append(series)
+        return series
 
 
 def _seconds(since_us: int, until_us: int) -> float:

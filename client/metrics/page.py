@@ -51,7 +51,9 @@ class Page:
             if time.monotonic() - self._sample.taken_s > SAMPLE_AGE_S_MAX:
                 self._sample.taken_s = time.monotonic()
                 await asyncio.gather(self._take(), self._ask_temporal())
-        return generate_latest(self._meters.registry) + await self._beside.more()
+        text = generate_latest(self._meters.registry)
+        self._meters.shown()
+        return text + await self._beside.more()
 
     async def _take(self) -> None:
         journal, self._sample.numbers = self.journal, None

@@ -63,6 +63,7 @@ async def test_a_worker_shows_what_it_did_and_whether_it_takes_work(stack: Stack
         assert before["turnwright_tool_calls_total", "lost", "add"] == 0
         turn = await stack.submit(call("add", a=1, b=2), say("It is {result}."))
         await turn.result(timeout_s=30)
+        await http.get("/metrics")  # with the zeros of what is new
         found = numbers_of((await http.get("/metrics")).text)
         assert found["turnwright_model_seconds_count", "scripted:test"] == 2
         assert found["turnwright_tool_seconds_count", "success", "add"] == 1
@@ -99,6 +100,8 @@ async def test_a_gateway_shows_the_turns_it_accepted_and_goes_on_without_its_jou
         command = Submit(request_id="one", turn_id=turn_id(KEY, "one"), input=user("hello"))
         await asyncio.gather(*(journal.execute(KEY, command) for _ in range(3)))
         async with httpx2.AsyncClient(base_url=listener.url) as http:
+            first = numbers_of((await http.get("/metrics")).text)
+            assert first["turnwright_turns_queued_total", "bot"] == 0, "a rise from there is seen"
             found = numbers_of((await http.get("/metrics")).text)
             assert found["turnwright_turns_queued_total", "bot"] == 1
             assert found["turnwright_turns", "queued"] == 1
