@@ -21,6 +21,7 @@ from benchmarks.rounds import paired, together
 from benchmarks.stack import Stack, bare_workers, temporal_server, working
 from benchmarks.stores import Store, stores
 from turnwright.client.thread import Thread
+from turnwright.client.turn import Turn
 
 ROUNDS = 10
 THREADS = (1, 32)
@@ -46,23 +47,31 @@ async def run(bench: Bench) -> Section:
 
 
 async def _measure(bench: Bench, store: Store, stack: Stack, count: int) -> Figure:
-    threads = [await _new_thread(stack) for _ in range(count)]
+    threads = [await new_thread(stack) for _ in range(count)]
     each = TURNS_PER_ROUND[count]
 
     async def ours(stream: int, _: int) -> None:
-        turn = await threads[stream].submit("begin")
-        view = await turn.wait(WAIT_S_MAX)
-        assert view.phase == "completed", view
+        await carried_out(threads[stream])
 
     async def theirs(_: int, __: int) -> None:
         await _bare(stack.temporal)
 
-    taken = await paired(bench.rounds(ROUNDS), lambda: _ms(count, each, ours), lambda: _ms(count, each, theirs))
+    rounds = bench.rounds(ROUNDS)
+    taken = await paired(rounds, lambda: ms_per_turn(count, each, ours), lambda: ms_per_turn(count, each, theirs))
     what = f"{store.name}: {count} thread{'s' if count > 1 else ''}"
     return Figure(what, "ms/turn", taken[0], "bare Temporal workflow", taken[1])
 
 
-async def _new_thread(stack: Stack) -> Thread:
+async def carried_out(thread: Thread) -> Turn:
+    """A turn of it that has ended well."""
+    turn = await thread.submit("begin")
+    view = await turn.wait(WAIT_S_MAX)
+    assert view.phase == "completed", view
+    return turn
+
+
+async def new_thread(stack: Stack) -> Thread:
+    """A thread of the measured agent, in a session of its own."""
     session = stack.client.session(None, f"session-{next(_names)}")
     await session.create()
     return session.thread(TURN.name)
@@ -74,6 +83,7 @@ async def _bare(temporal: TemporalClient) -> None:
     )
 
 
-async def _ms(threads: int, each: int, act: Callable[[int, int], Awaitable[object]]) -> float:
+async def ms_per_turn(threads: int, each: int, act: Callable[[int, int], Awaitable[object]]) -> float:
+    """What a turn took, of `each` in each of so many threads at once."""
     await asyncio.sleep(SETTLE_S)  # a turn's workflow closes after its caller has seen the end
     return 1000 / await together(threads, each, act)

@@ -26,7 +26,7 @@ NAME_CHARACTERS_MAX: Final = 100
 
 _NAME: Final = (
     r"authorization|cookies?|credentials?|dsn|passw(?:or)?d|passphrase|secrets?|(?:auth|access|refresh|session|id)?tokens?"
-    r"|(?:api|access|account|client|private|secret|signing|encryption|temporal)[_-]?(?:keys?|secret|token)"
+    r"|(?:api|access|account|client|private|secret|signing|encryption|temporal|journal)[_-]?(?:keys?|secret|token)"
 )
 # At the end of a name, after a word's end: `x-api-key`, `DB_PASSWORD`, `accessToken`; and no `tokens_before`.
 _SECRET_NAME: Final = re.compile(rf"(?:^|[_\-. ]|(?<=[a-z]))(?:{_NAME})$", re.IGNORECASE)
