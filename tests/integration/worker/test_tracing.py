@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,11 +17,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 from tests.integration.client.asking import http
 from tests.integration.client.gateway_server import serving
 from tests.integration.runtime.scripts import call, say, task
-from tests.integration.worker.stack import Stack
+from tests.integration.worker.stack import Stack, until
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.settings import ClientSettings
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.client.tracing.tracing import exporter_asked_for
+from turnwright.client.turn import Turn
+from turnwright.journal.entries import ModelRequested
 from turnwright.journal.errors import InvalidInput
 from turnwright.worker.temporal_server import TemporalServer
 
@@ -81,6 +84,56 @@ async def test_a_worker_sends_the_spans_of_its_turns_to_the_collector_that_is_na
     assert len({span.trace_id for span in spans}) == 1
     services = {a.value.string_value for r in resources for a in r.resource.attributes if a.key == "service.name"}
     assert services == {"shop"}
+
+
+@pytest.mark.slow
+async def test_a_turn_whose_worker_is_killed_amid_a_model_call_is_one_whole_trace(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with collecting() as (url, sent):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")  # what it holds dies with it
+        workers = [await stack.ready_worker() for _ in range(2)]
+        turn = await stack.submit(call("add", a=1, b=2), say("so it was, and on", delay_s=0.3, chunk_characters=3))
+
+        async def speaks_again() -> bool:
+            told = {span.name for span in spans_in(sent)}
+            return "execute_tool add" in told and len(await requested(stack, turn)) == 2
+
+        await until(speaks_again)
+        claim = (await requested(stack, turn))[-1]
+        killed = next(one for one in workers if one.said("presence_held")[-1]["presence"] == claim.presence)
+        killed.kill()
+        await turn.result(timeout_s=60)
+        (other,) = (one for one in workers if one is not killed)
+        other.send(signal.SIGTERM)
+        assert await other.ended() == 0
+        entries = await stack.entries(turn)
+    claims = await requested(stack, turn)
+    assert [one.ordinal for one in claims] == [1, 1, 2]
+    assert claims[2].presence != claim.presence
+    spans = spans_in(sent)
+    assert len({span.trace_id for span in spans}) == 1
+    (whole,) = (span for span in spans if span.name == "invoke_agent bot")
+    inside = [span for span in spans if span.parent_span_id == whole.span_id]
+    ids = TurnIds(await stack.journal_id(), turn.id)
+    chats = {span.span_id: span for span in inside if span.name.startswith("chat")}
+    assert set(chats) == {
+        ids.attempt(step, "", ordinal).to_bytes(8, "big") for step, ordinal in ((1, 1), (2, 1), (2, 2))
+    }
+    assert [
+        (attribute.key, attribute.value.string_value)
+        for attribute in chats[ids.attempt(2, "", 1).to_bytes(8, "big")].attributes
+        if attribute.key == "error.type"
+    ] == [("error.type", "lost")]
+    names = Counter(span.name for span in inside)
+    assert names["execute_tool add"] == 1
+    assert names["run.claimed"] == [entry.type for entry in entries].count("run.claimed")
+
+
+async def requested(stack: Stack, turn: Turn) -> list[ModelRequested]:
+    """The attempts of the turn's model calls."""
+    return [entry.payload for entry in await stack.entries(turn) if isinstance(entry.payload, ModelRequested)]
 
 
 @pytest.mark.slow
