@@ -104,10 +104,13 @@ class Deployment:
         took_s = round(found.at_us / SECOND_US - since_s, 2)
         log.info("taken_over", after_s=took_s)
 
-    async def liveness(self, worker: Worker) -> str:
-        """What the journal takes this worker for."""
-        presence = worker.logged("presence_held")[-1]["presence"]
-        return (await self.world.journal.driver.liveness([presence]))[presence].state
+    async def until_lost(self, one: str, other: str) -> None:
+        """Wait until a packet from one to the other has vanished."""
+
+        async def reached() -> bool:
+            return self.network.lost(self.network[one], self.network[other]) > 0
+
+        await self.world.until(reached)
 
     async def timeline(self) -> list[tuple[int, str]]:
         """Position and id of all that has happened in the session."""

@@ -25,12 +25,21 @@ class Kept:
 
     def __init__(self, folder: Path, way: str) -> None:
         self._file = folder / f"read.{way}"
+        self._breaks = folder / f"broke.{way}"
         self.last = 0
 
     def add(self, position: int, entry_id: str) -> None:
         with self._file.open("a", encoding="utf-8") as file:
             file.write(f"{position} {entry_id}\n")
         self.last = position
+
+    def add_break(self) -> None:
+        """What it came by has broken."""
+        self._breaks.touch()
+
+    @property
+    def broke(self) -> bool:
+        return self._breaks.exists()
 
     def all(self) -> list[tuple[int, str]]:
         """Position and entry, as they came; a last line that is still being written is left out."""
@@ -47,6 +56,7 @@ async def follow(url: str, token: str, kept: Kept) -> None:
                 async for located in client.session(None, "s").follow(kept.last):
                     kept.add(located.entry.position, located.entry.entry_id)
             except StoreUnavailable:
+                kept.add_break()
                 await asyncio.sleep(AGAIN_S)
 
 
@@ -60,6 +70,7 @@ async def listen(url: str, token: str, kept: Kept) -> None:
                     async for event in stream:
                         kept.add(int(event.id), event.data["entry"]["entry_id"])
             except httpx2.TransportError:
+                kept.add_break()
                 await asyncio.sleep(AGAIN_S)
 
 

@@ -20,6 +20,9 @@ async def test_readers_of_a_gateway_that_is_cut_off_for_a_while_miss_nothing_and
     async def is_kept(wanted: list[tuple[int, str]]) -> bool:
         return all(len(way.all()) >= len(wanted) for way in kept)
 
+    async def has_broken() -> bool:
+        return Kept(tmp_path, "stream").broke
+
     await world.until_ledger("began", "post")
     before = await deployment.timeline()
     await world.until(lambda: is_kept(before))
@@ -29,6 +32,7 @@ async def test_readers_of_a_gateway_that_is_cut_off_for_a_while_miss_nothing_and
     after = await deployment.timeline()
     assert len(after) > len(before)
     assert [way.all() for way in kept] == [before, before]
+    await world.until(has_broken)
     deployment.network.heal()
     await world.until(lambda: is_kept(after))
     assert [way.all() for way in kept] == [after, after]
