@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand, Submit
-from turnwright.journal.errors import StoreError
+from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import SessionKey, ThreadKey
 
 if TYPE_CHECKING:
@@ -70,11 +70,19 @@ class Giver:
 
         kind = trace.SpanKind.PRODUCER if self.accepts else trace.SpanKind.CLIENT
         tracer = self.tracer or trace.get_tracer("turnwright")
-        with tracer.start_as_current_span(_name_of(commands[0]), kind=kind, attributes=_identity(key)) as span:
-            receipts = await carry_out()
+        span = tracer.start_span(_name_of(commands[0]), kind=kind, attributes=_identity(key))
+        # What an exception says may hold what somebody said, so only its class is told.
+        with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+            try:
+                receipts = await carry_out()
+            except Exception as error:
+                _tell_failure(span, type(error).__name__)
+                raise
             if span.is_recording():
-                _tell_rejection(span, receipts)
-                with suppress(StoreError):  # they are decided, whatever becomes of a link
+                for receipt in receipts:
+                    if receipt.status == "rejected":
+                        _tell_failure(span, receipt.code or "rejected")
+                with suppress(TurnwrightError):  # they are decided, whatever becomes of a link
                     await self._link(tracer, span, key, tuple(zip(commands, receipts, strict=False)))
             return receipts
 
@@ -108,13 +116,11 @@ def _identity(key: ThreadKey | SessionKey) -> dict[str, str]:
     return said
 
 
-def _tell_rejection(span: Span, receipts: Sequence[Receipt]) -> None:
+def _tell_failure(span: Span, why: str) -> None:
     from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - it is loaded
 
-    for receipt in receipts:
-        if receipt.status == "rejected":
-            span.set_attribute("error.type", receipt.code or "rejected")
-            span.set_status(Status(StatusCode.ERROR, receipt.code))
+    span.set_attribute("error.type", why)
+    span.set_status(Status(StatusCode.ERROR, why))
 
 
 def _tell_accepted(tracer: Tracer, span: Span, key: ThreadKey | SessionKey, ids: TurnIds) -> None:

@@ -25,7 +25,8 @@ from tests.integration.client.hands import AGENT
 from tests.integration.client.program import NOBODY_THERE
 from tests.integration.client.test_gateway_commands import token
 from tests.integration.worker.test_tracing import collecting, spans_in
-from turnwright.client import Client, CommandRejected
+from turnwright.client import Client, ClientClosed, CommandRejected
+from turnwright.client.blocking import BlockingClient
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.journal.api_keys import Role
 from turnwright.journal.driver import Driver
@@ -216,3 +217,25 @@ print([name for name in sys.modules if name.startswith("opentelemetry")])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+async def test_a_command_that_breaks_tells_its_error_by_class_alone(
+    journal_url: str, driver: Driver, told: InMemorySpanExporter
+) -> None:
+    client = await Client.connect(journal_url=journal_url, tenant="acme", temporal_address=NOBODY_THERE)
+    await client.close()
+    with trace.get_tracer("shop").start_as_current_span("order"), pytest.raises(ClientClosed):
+        await client.session("ann", "s").submit("a secret", agent=AGENT)
+    span = named(told, "submit")
+    assert span.attributes is not None
+    assert (span.attributes["error.type"], span.events) == ("ClientClosed", ())
+
+
+def test_a_client_that_waits_is_within_its_callers_span_too(tmp_path: Path, told: InMemorySpanExporter) -> None:
+    url = f"sqlite:///{tmp_path}/journal.db"
+    with BlockingClient.connect(journal_url=url, temporal_address=NOBODY_THERE, migrate=True) as client:
+        session = client.session("ann", "s")
+        session.create()
+        with trace.get_tracer("shop").start_as_current_span("order") as order:
+            session.submit("hello", agent=AGENT)
+    assert named(told, "submit").parent == order.get_span_context()
