@@ -6,13 +6,16 @@ so they may be run at any time and ended at any point.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable
 from functools import partial
 
+from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput, JournalError, StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import Script, first, rows
+from turnwright.journal.script import first, rows
 from turnwright.journal.store import Journal
+from turnwright.journal.store_walking import walk_ahead
+from turnwright.journal.transact.indexing import index_some
 from turnwright.journal.transact.rebuilding import Rebuilt, rebuild_session, rebuild_thread
 from turnwright.journal.transact.statistics import Statistics, read_statistics
 from turnwright.journal.transact.verifying import Proof, verify_session, verify_strays, verify_thread
@@ -48,11 +51,11 @@ async def rebuild(journal: Journal, session: SessionKey | None = None) -> AsyncI
     """
     # Sessions first: what a thread takes of a budget depends on its session's control.
     async for _, key in _sessions(journal, session):
-        rebuilt = await _rebuild_one(journal, key, partial(rebuild_session, key))
+        rebuilt = await _if_it_can_be(key, journal.driver.write(partial(rebuild_session, key)))
         if rebuilt is not None:
             yield rebuilt
-    async for _, key in _threads(journal, session):
-        rebuilt = await _rebuild_one(journal, key, partial(rebuild_thread, key))
+    async for thread_id, key in _threads(journal, session):
+        rebuilt = await _if_it_can_be(key, _rebuild_thread(journal.driver, key, thread_id))
         if rebuilt is not None:
             yield rebuilt
 
@@ -69,9 +72,19 @@ async def threads_of(journal: Journal, session: SessionKey | None = None) -> Asy
             yield key
 
 
-async def _rebuild_one(journal: Journal, key: str, script: Callable[[], Script[Rebuilt | None]]) -> Rebuilt | None:
+async def _rebuild_thread(driver: Driver, key: str, thread_id: int) -> Rebuilt | None:
+    """What takes long, reading it and making its words be found, keeps no other writer waiting."""
+    ahead = await walk_ahead(driver, ThreadKey.parse(key), thread_id)
+    rebuilt = await driver.write(partial(rebuild_thread, key, ahead))
+    while rebuilt is not None and not await driver.write(partial(index_some, key)):
+        pass
+    return rebuilt
+
+
+async def _if_it_can_be(key: str, rebuilding: Awaitable[Rebuilt | None]) -> Rebuilt | None:
+    """What was rebuilt, or why it was left as it is."""
     try:
-        return await journal.driver.write(script)
+        return await rebuilding
     except StoreUnavailable:
         raise
     except (JournalError, ValueError) as error:

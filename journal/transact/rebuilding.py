@@ -1,7 +1,8 @@
 """Write anew what is only a projection of the entries: controls, turns, questions, checkpoints, counters.
 
-Rule: one thread or session is one transaction under its lock, so that work goes on meanwhile. What the entries do
-not prove is not overwritten: a broken chain or an erased content ends the rebuild of that thread with the reason.
+Rule: one thread or session is one transaction under its lock, so that work goes on meanwhile; a long thread is read
+before it. What the entries do not prove is not overwritten: a broken chain or an erased content ends the rebuild of
+that thread with the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from turnwright.journal.script import Row, Script, Touch, batch, first
 from turnwright.journal.stalls import has_work
 from turnwright.journal.transact.bases import replace_bases, walk_based
 from turnwright.journal.transact.deadlines import asks_for_budget, earliest_us, write_deadline
-from turnwright.journal.transact.indexing import index_some
 from turnwright.journal.transact.interactions import put_interactions, replace_interactions
 from turnwright.journal.transact.rows import (
     ThreadRow,
@@ -34,7 +34,7 @@ from turnwright.journal.transact.rows import (
 from turnwright.journal.transact.schedules import replace_schedules, replace_ticks
 from turnwright.journal.transact.spending import spent_columns
 from turnwright.journal.transact.turns import turn_columns
-from turnwright.journal.transact.walking import Walk, walk_thread
+from turnwright.journal.transact.walking import Ahead, Walk, go_on, walk_thread
 from turnwright.journal.turn_status import TurnStatus
 
 THREAD_COLUMNS = 14
@@ -51,8 +51,10 @@ class Rebuilt:
     kept: str = ""
 
 
-def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
+def rebuild_thread(canonical: str, ahead: Ahead | None = None) -> Script[Rebuilt | None]:
     """Rebuild a thread or session log from its entries; None when it is gone, or its session was deleted.
+
+    `ahead`: what was read of it before. Its words are found anew once `index_some` has gone through it.
 
     Raises:
         StoreCorrupt: its entries are not what was written.
@@ -65,10 +67,8 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
     session = yield from session_of(key.session_key, locked[THREAD_COLUMNS:])
     if session.deleted:
         return None
-    rebuilt = yield from renew_thread(canonical, locked)
+    rebuilt = yield from renew_thread(canonical, locked, ahead)
     yield from first("move_searched", locked[0], 0)
-    while not (yield from index_some(canonical)):
-        pass
     if not rebuilt.kept and not key.is_session_log:
         row = yield from find_thread(key)
         assert row is not None, "it is locked"
@@ -76,7 +76,7 @@ def rebuild_thread(canonical: str) -> Script[Rebuilt | None]:
     return rebuilt
 
 
-def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
+def renew_thread(canonical: str, locked: Row, ahead: Ahead | None = None) -> Script[Rebuilt]:
     """Rebuild a thread whose row is locked; of one whose content was partly erased only its questions.
 
     What it takes of its session's budget is left to `rebuild`: the fold of an older version's entries is what was
@@ -85,7 +85,7 @@ def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
     thread_id, session_id, version = locked[0], locked[1], locked[7]
     if version > REDUCER_VERSION:
         raise NewerReducer(f"{canonical} was written by reducer version {version}; rebuild it with that version")
-    walk = yield from walk_based(ThreadKey.parse(canonical), thread_id)
+    walk = yield from _walked(ThreadKey.parse(canonical), thread_id, ahead)
     if walk.findings:
         wrong = walk.findings[0]
         raise StoreCorrupt(wrong.problem, canonical, wrong.seq)
@@ -99,6 +99,16 @@ def renew_thread(canonical: str, locked: Row) -> Script[Rebuilt]:
     yield from first("delete_hint", thread_id)
     yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
     return Rebuilt(canonical, walk.seq, len(walk.turns), checkpoints)
+
+
+def _walked(key: ThreadKey, thread_id: int, ahead: Ahead | None) -> Script[Walk]:
+    """All of its entries, folded: what came since they were read, or all anew if something of them is otherwise now."""
+    if ahead is not None and ahead.thread_id == thread_id and not ahead.walk.findings:
+        erased = yield from first("find_erasure", thread_id, ahead.since)
+        walk = None if erased is not None else (yield from go_on(ahead))
+        if walk is not None and walk.bases.keys() == ahead.walk.bases.keys():
+            return walk
+    return (yield from walk_based(key, thread_id))
 
 
 def _write_walk(row: ThreadRow, walk: Walk, session: SessionControl) -> Script[int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
 from turnwright.journal import entry_ids
@@ -135,6 +136,14 @@ class Walk:
         return min(queued, key=lambda status: status.queue_order, default=None)
 
 
+class Ahead(NamedTuple):
+    """A walk to where the thread stood while others wrote to it; an erasure behind the entry `since` may concern it."""
+
+    thread_id: int
+    walk: Walk
+    since: int
+
+
 def walk_thread(
     key: ThreadKey,
     thread_id: int,
@@ -180,6 +189,15 @@ def end_walk(walk: Walk) -> Walk:
     for seq in sorted(walk.erasures - walk.erased):
         walk.found(seq, "erasure", "an entry.erased says that its content is gone, and it is there")
     return walk
+
+
+def go_on(ahead: Ahead) -> Script[Walk]:
+    """What was walked, on a copy, to where the thread stands now."""
+    done = ahead.walk
+    walk = replace(done, **{one.name: copy(getattr(done, one.name)) for one in fields(done)})
+    while page := (yield from next_page(ahead.thread_id, walk.seq)):
+        walk_on(walk, page)
+    return end_walk(walk)
 
 
 def _step(walk: Walk, row: _Raw) -> None:
