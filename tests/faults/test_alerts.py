@@ -38,15 +38,30 @@ NO_GATEWAY = ("TurnwrightGatewaysGone", "TurnwrightProcessDown")
 SLOW = ("TurnwrightCommitsSlow",)
 FREE = {"Cost in an hour"}
 """Panels whose numbers stay at zero here: what a script says costs nothing."""
-SCHEMA = "watched"
 HELD_UP_S = 1.5
 BROKEN: Step = {"fail": "invalid"}
 
 
 @pytest.fixture
-async def stack(mortal_postgres: PostgresServer, tmp_path: Path, mortal: TemporalServer) -> AsyncIterator[Watched]:
-    url = f"{mortal_postgres.get_uri()}&schema={SCHEMA}"
-    async with Watched.open(url, tmp_path, mortal) as stack:
+async def stack(postgres_url: str, tmp_path: Path, temporal: TemporalServer) -> AsyncIterator[Watched]:
+    """On the servers of all."""
+    async with Watched.open(postgres_url, tmp_path, temporal) as stack:
+        yield stack
+
+
+@pytest.fixture
+async def engineless(postgres_url: str, tmp_path: Path, mortal: TemporalServer) -> AsyncIterator[Watched]:
+    """On a Temporal of its own."""
+    async with Watched.open(postgres_url, tmp_path, mortal) as stack:
+        yield stack
+
+
+@pytest.fixture
+async def storeless(
+    mortal_postgres: PostgresServer, tmp_path: Path, temporal: TemporalServer
+) -> AsyncIterator[Watched]:
+    """On a PostgreSQL of its own."""
+    async with Watched.open(f"{mortal_postgres.get_uri()}&schema=watched", tmp_path, temporal) as stack:
         yield stack
 
 
@@ -92,7 +107,8 @@ async def test_a_provider_that_fails_is_told_of_and_a_question_that_nobody_answe
     await stack.prometheus.until_quiet()
 
 
-async def test_a_temporal_that_is_away_is_told_of_until_it_is_back(stack: Watched, mortal: TemporalServer) -> None:
+async def test_a_temporal_that_is_away_is_told_of_until_it_is_back(engineless: Watched, mortal: TemporalServer) -> None:
+    stack = engineless
     await stack.work()
     await stack.prometheus.until_quiet()
     await mortal.stop()
@@ -104,8 +120,9 @@ async def test_a_temporal_that_is_away_is_told_of_until_it_is_back(stack: Watche
 
 
 async def test_a_journal_that_is_away_is_told_of_until_it_is_back_and_so_is_a_gateway(
-    stack: Watched, mortal_postgres: PostgresServer
+    storeless: Watched, mortal_postgres: PostgresServer
 ) -> None:
+    stack = storeless
     await stack.work()
     await stack.prometheus.until_quiet()
     await stop_at_once(mortal_postgres)
@@ -118,12 +135,10 @@ async def test_a_journal_that_is_away_is_told_of_until_it_is_back_and_so_is_a_ga
     await stack.prometheus.until_quiet()
 
 
-async def test_commits_that_wait_for_somebody_in_the_database_are_told_of(
-    stack: Watched, mortal_postgres: PostgresServer
-) -> None:
+async def test_commits_that_wait_for_somebody_in_the_database_are_told_of(stack: Watched) -> None:
     await stack.work()
     await stack.prometheus.until_quiet()
-    async with holding_up(mortal_postgres.get_uri()):
+    async with holding_up(stack.world.journal_url):
         turns = [asyncio.create_task(stack.submit(say("hello"), thread=f"slow {n}")) for n in range(8)]
         await asyncio.wait(turns, timeout=HELD_UP_S)
     for turn in await asyncio.gather(*turns):
@@ -155,7 +170,8 @@ async def test_every_panel_of_the_dashboard_shows_what_happened(stack: Watched) 
 @asynccontextmanager
 async def holding_up(url: str) -> AsyncIterator[None]:
     """Keep everybody from writing, as a process does that is stopped inside a transaction."""
-    connection = await asyncpg.connect(url, server_settings={"search_path": SCHEMA})
+    server, _, schema = url.partition("&schema=")
+    connection = await asyncpg.connect(server, server_settings={"search_path": schema})
     try:
         async with connection.transaction():
             await connection.execute("LOCK TABLE threads IN EXCLUSIVE MODE")

@@ -32,7 +32,7 @@ SOONER: Final = (
     (r"\[\d+m\]", f"[{WINDOW_S}s]"),
     (r"> (60|600|86400)\b", "> 3"),
 )
-ALERT_S_MAX: Final = 60
+ALERT_S_MAX: Final = 90
 LOOK_S: Final = 0.25
 
 
