@@ -163,10 +163,17 @@ def _children(scene: Scene) -> str:
 
 
 def _of_children(scene: Scene, presences: Collection[Presence]) -> tuple[str, int | None]:
-    """What the first of its children wait for, and until when at the longest."""
-    told = [(child, why(child, presences)) for child in scene.children[:CHILDREN_TOLD_MAX]]
+    """What the first of its children wait for, those that ask before others, and until when at the longest."""
+    first = sorted(scene.children, key=lambda child: not _asks(child))[:CHILDREN_TOLD_MAX]
+    told = [(child, why(child, presences)) for child in first]
     texts = [f" Of {child.status.turn_id}, its child of {child.key.agent}: {inner.text}" for child, inner in told]
     return "".join(texts), min((inner.until_us for _, inner in told if inner.until_us is not None), default=None)
+
+
+def _asks(scene: Scene) -> bool:
+    """Whether it asks something, or a turn below does."""
+    active = scene.control.turn(scene.status.turn_id)
+    return bool(active is not None and active.interactions) or any(map(_asks, scene.children))
 
 
 def _flags(scene: Scene) -> list[str]:

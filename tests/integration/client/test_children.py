@@ -4,6 +4,7 @@ import pytest
 
 from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Budget, Client, CommandRejected, NotFound, Question, Session, Turn
+from turnwright.journal import why
 from turnwright.journal.entries import ToolFinished
 from turnwright.journal.messages import Text
 from turnwright.journal.transact import overview
@@ -101,6 +102,10 @@ async def test_of_a_large_family_those_that_ask_are_shown_however_far_down_they_
     assert ([child.turn_id for child in view.children], view.children_unseen) == (children[2:], 2)
     asked = await turn.questions()
     assert [question.turn_id for question in asked] == [children[2], below]
+    monkeypatch.setattr(why, "CHILDREN_TOLD_MAX", 1)
+    monkeypatch.setattr(overview, "CHILDREN_SEEN_MAX", 4)
+    assert f"Of {children[2]}, its child" in (await turn.why()).text
+    monkeypatch.setattr(overview, "CHILDREN_SEEN_MAX", 2)
     monkeypatch.setattr(overview, "FAMILY_SEEN_MAX", 2)
     for asker in (children[2], below):
         [question] = await turn.questions()
