@@ -18,6 +18,7 @@ from turnwright.journal.commands import (
     TriggerSchedule,
 )
 from turnwright.journal.driver import Driver
+from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.ids import SessionKey
 from turnwright.journal.messages import user
@@ -51,9 +52,14 @@ async def due(driver: Driver) -> list[DueSchedule]:
     return await driver.read(partial(schedules.find_due, await driver.read(clock), 10))
 
 
-async def take(journal: Journal, schedule: Schedule, ago_s: int = 0) -> str | None:
-    """Take the tick of so many seconds ago; its turn."""
-    due_us = (await journal.driver.read(clock)) // 1_000_000 * 1_000_000 - ago_s * 1_000_000
+async def now_us(journal: Journal) -> int:
+    """The second that it is."""
+    return (await journal.driver.read(clock)) // SECOND_US * SECOND_US
+
+
+async def take(journal: Journal, schedule: Schedule, due_us: int | None = None) -> str | None:
+    """Take the tick of a time (None: now); its turn."""
+    due_us = due_us or await now_us(journal)
     taken = await store_schedules.take_tick(journal, SESSION, schedule.name, schedule.generation, due_us)
     return None if taken is None or taken[1].status == "rejected" else taken[1].turn_id
 
@@ -91,12 +97,11 @@ async def test_a_temporal_that_is_another_one_is_told_of_everything(played: Play
 async def test_a_tick_is_one_turn_however_often_it_is_taken_and_its_schedule_tells_it(played: Played) -> None:
     schedule = await created(played)
     turn = await take(played.journal, schedule)
-    again = await store_schedules.take_tick(
-        played.journal, SESSION, "news", schedule.generation, (await seen(played.journal)).last[0].due_us
-    )
+    due_us = (await seen(played.journal)).last[0].due_us
+    again = await store_schedules.take_tick(played.journal, SESSION, "news", schedule.generation, due_us)
     assert again is not None
     assert (again[1].turn_id, again[1].duplicate) == (turn, True)
-    assert await take(played.journal, schedule, ago_s=1) is None
+    assert await take(played.journal, schedule, due_us - SECOND_US) is None
     busy, done = (await seen(played.journal)).last
     assert (done.turn_id, done.code, done.by_hand) == (turn, None, False)
     assert (busy.turn_id, busy.code) == (None, "busy")
@@ -106,7 +111,7 @@ async def test_a_tick_is_one_turn_however_often_it_is_taken_and_its_schedule_tel
 async def test_what_was_skipped_stays_so_however_often_it_is_asked_again(played: Played) -> None:
     schedule = await created(played)
     await played.submit("first")
-    due_us = (await played.journal.driver.read(clock)) // 1_000_000 * 1_000_000
+    due_us = await now_us(played.journal)
     command = partial(store_schedules.take_tick, played.journal, SESSION, "news", schedule.generation, due_us)
     for duplicate in (False, True):
         taken = await command()
@@ -163,8 +168,9 @@ async def test_a_trigger_by_hand_does_not_count_as_caught_up(played: Played, dri
 
 async def test_only_the_newest_ticks_are_kept(played: Played, sql: Sql) -> None:
     schedule = await created(played, overlap="queue")
+    newest_us = await now_us(played.journal)
     for n in range(schedules.TICKS_KEPT_MAX + 3):
-        await take(played.journal, schedule, ago_s=n)
+        await take(played.journal, schedule, newest_us - n * SECOND_US)
     assert await sql("SELECT count(*) FROM ticks") == [(schedules.TICKS_KEPT_MAX,)]
     [listed] = await store_schedules.list_schedules(played.journal, SESSION) or ()
     assert listed.last == (await seen(played.journal)).last[: schedules.TICKS_LISTED]
