@@ -17,8 +17,10 @@ from turnwright.journal.store import Journal
 from turnwright.journal.store_sealing import is_sealed
 
 
-async def open_journal(url: str, *, migrate: bool = False) -> Journal:
+async def open_journal(url: str, *, migrate: bool = False, keyless: bool = False) -> Journal:
     """The journal at that URL, ready for commands; with `migrate` its tables are made or updated first.
+
+    `keyless`: without its keys will do, for what looks at no content.
 
     Raises:
         InvalidInput: the URL names no store.
@@ -39,7 +41,7 @@ async def open_journal(url: str, *, migrate: bool = False) -> Journal:
                 f"the journal's tables are at version {version}, this program needs {latest}; "
                 "run `turnwright journal migrate`"
             )
-        if not driver.sealer.seals and await is_sealed(driver):
+        if not keyless and not driver.sealer.seals and await is_sealed(driver):
             raise KeyMissing(NO_KEYS)
     except BaseException:
         await driver.stop()

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from turnwright.journal.canonical import digest, encode
 from turnwright.journal.entries import REGISTRY, Erased, Payload, Unreadable
 from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
+from turnwright.journal.sealing.values import check_opened
 from turnwright.journal.upcast import upcast
 
 GENESIS = b"\x00" * 32
@@ -54,11 +55,13 @@ def decode(entry_type: str, version: int, body: bytes | None, *, required: bool,
     version, not corrupt.
 
     Raises:
+        KeyMissing: the body was sealed with a key that is not among ours.
         UnknownEntryType: a required entry of a type or version this code does not know.
         StoreCorrupt: the body is not what was written; names thread and seq.
     """
     if body is None:
         return Erased(type=entry_type)
+    check_opened(body)
     known = REGISTRY.get(entry_type)
     try:
         if known is not None and version == known.VERSION:

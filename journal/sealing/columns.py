@@ -48,11 +48,15 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True)
 class Read:
-    """Columns that are opened, by their place, each with its label."""
+    """Columns that are opened, by their place, each with its label.
+
+    `singly`: its rows are judged one by one, so one that cannot be opened is given as it is (`Unopened`).
+    """
 
     labels: Mapping[int, str] = field(default_factory=dict)
     body: Body | None = None
     owners: tuple[Owner, ...] = ()
+    singly: bool = False
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -91,33 +95,35 @@ PAYLOADS: Mapping[str, tuple[int, int, int]] = {
 """Statements that write an entry's content, for the thread whose id comes first: places of salt, body, blob."""
 
 _THREAD = Owner(1, 0, 6)
-_SWEPT = Read({4: CONTROL, 11: TURN})
-_LISTED_TURN = Read({2: TURN, 4: CONTROL, 6: CONTROL})
-_LISTED_THREAD = Read({2: CONTROL})
+_HEAD = Read({6: CONTROL}, owners=(_THREAD,), singly=True)
+_SESSION = Read({1: CONTROL}, owners=(Owner(0, None, 1),), singly=True)
+_SWEPT = Read({4: CONTROL, 11: TURN}, singly=True)
+_LISTED_TURN = Read({2: TURN, 4: CONTROL, 6: CONTROL}, singly=True)
+_LISTED = Read({2: CONTROL}, singly=True)
 _ENTRY = Read(body=Body(None, 13, 14, 15))
-_QUESTION = Read(body=Body(None, 16, 17))
+_QUESTION = Read(body=Body(None, 16, 17), singly=True)
 _WEBHOOK = Read({3: URL, 5: SECRET})
 
 READS: Mapping[str, Read] = {
-    "find_session": Read({1: CONTROL}, owners=(Owner(0, None, 1),)),
-    "lock_session": Read({1: CONTROL}, owners=(Owner(0, None, 1),)),
-    "raw_session": Read({1: CONTROL}),
-    "sessions_of_tenant": _LISTED_THREAD,
-    "sessions_of_user": _LISTED_THREAD,
-    "sessions_of_nobody": _LISTED_THREAD,
-    "find_thread": Read({6: CONTROL}, owners=(_THREAD,)),
-    "lock_thread": Read({6: CONTROL}, owners=(_THREAD,)),
-    "lock_in_session": Read({6: CONTROL, 15: CONTROL}, owners=(_THREAD, Owner(14, None, 15))),
-    "raw_thread": Read({7: CONTROL}),
-    "threads_of_session": _LISTED_THREAD,
-    "threads_with_turns": Read({4: CONTROL}),
+    "find_session": _SESSION,
+    "lock_session": _SESSION,
+    "raw_session": Read({1: CONTROL}, singly=True),
+    "sessions_of_tenant": _LISTED,
+    "sessions_of_user": _LISTED,
+    "sessions_of_nobody": _LISTED,
+    "find_thread": _HEAD,
+    "lock_thread": _HEAD,
+    "lock_in_session": Read({6: CONTROL, 15: CONTROL}, owners=(_THREAD, Owner(14, None, 15)), singly=True),
+    "raw_thread": Read({7: CONTROL}, singly=True),
+    "threads_of_session": _LISTED,
+    "threads_with_turns": Read({4: CONTROL}, singly=True),
     "exported_threads": Read({4: CONTROL}),
     "stalled_threads": _SWEPT,
     "doomed_threads": _SWEPT,
     "expired_threads": _SWEPT,
     "overdue_threads": _SWEPT,
     "find_turn": Read({1: TURN}),
-    "turn_rows": Read({1: TURN}),
+    "turn_rows": Read({1: TURN}, singly=True),
     "turn_bodies": Read({1: TURN}),
     "turns_to_seal": Read({1: TURN}),
     "front_turn": Read({0: TURN}),
@@ -134,10 +140,10 @@ READS: Mapping[str, Read] = {
     "turn_entry": _ENTRY,
     "step_entries": _ENTRY,
     "read_session": _ENTRY,
-    "raw_entries": Read(body=Body(13, 14, 15, 16)),
+    "raw_entries": Read(body=Body(13, 14, 15, 16), singly=True),
     "exported_entries": Read(body=Body(13, 14, 15)),
-    "find_payload": Read(body=Body(2, 3, 4, 5)),
-    "turn_inputs": Read(body=Body(None, 4)),
+    "find_payload": Read(body=Body(2, 3, 4, 5), singly=True),
+    "turn_inputs": Read(body=Body(None, 4), singly=True),
     "inbox_of_tenant": _QUESTION,
     "inbox_of_session": _QUESTION,
     "inbox_open": _QUESTION,
@@ -146,9 +152,9 @@ READS: Mapping[str, Read] = {
     "find_inherited_blob": Read({0: BLOB}),
     "next_blob": Read({1: BLOB}),
     "find_checkpoint": Read({1: CHECKPOINT}),
-    "checkpoint_rows": Read({1: CHECKPOINT}),
+    "checkpoint_rows": Read({1: CHECKPOINT}, singly=True),
     "find_request": Read({1: DIGEST, 2: RECEIPT}),
-    "request_rows": Read({2: RECEIPT}),
+    "request_rows": Read({2: RECEIPT}, singly=True),
     "requests_named": Read({1: RECEIPT}),
     "exported_requests": Read({2: DIGEST, 3: RECEIPT}),
     "read_drafts": Read({6: DRAFT}),

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from turnwright.journal.codec import body_digest
-from turnwright.journal.errors import InvalidInput, StoreCorrupt
+from turnwright.journal.errors import UNREADABLE, InvalidInput, StoreCorrupt
 from turnwright.journal.keyring import SALT_BYTES, Altered, opened_with
 from turnwright.journal.script import Append, Batch, Command, Query, Row, Script, first
 from turnwright.journal.sealing.columns import BLOB, BODY, CONTROL, PAYLOADS, READS, WRITES, Body, Owner, Read, Write
 from turnwright.journal.sealing.sealer import DataKey, Sealer
-from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, PLAIN, escaped, is_marked, marked
+from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, PLAIN, Unopened, escaped, is_marked, marked
 
 T = TypeVar("T")
 _SEARCH, _TEXTS = "search_texts", "insert_text"
@@ -38,15 +38,21 @@ def sealed_script(script: Script[T], sealer: Sealer) -> Script[T]:
         KeyMissing: something that it reads was sealed with a key that is not among ours.
         StoreCorrupt: it is not as it was sealed.
     """
-    transaction, answer = _Transaction(sealer), None
+    transaction = _Transaction(sealer)
+    go_on: Callable[[], Command] = partial(script.send, None)
     try:
         while True:
             try:
-                command = script.send(answer)
+                command = go_on()
             except StopIteration as end:
                 result: T = end.value
                 return result
-            answer = yield from transaction.perform(command)
+            try:
+                answer = yield from transaction.perform(command)
+            except UNREADABLE as error:  # the store did what it was asked; the script may know what to do
+                go_on = partial(script.throw, error)
+            else:
+                go_on = partial(script.send, answer)
     finally:
         script.close()
 
@@ -170,10 +176,18 @@ class _Transaction:
             self._learn(owner, row)
         opened = list(row)
         for place, label in read.labels.items():
-            opened[place] = yield from self._open(row[place], label)
+            opened[place] = yield from self._open_in(read, row[place], label)
         if read.body is not None:
-            yield from self._open_body(read.body, opened)
+            yield from self._open_body(read, read.body, opened)
         return tuple(opened)
+
+    def _open_in(self, read: Read, value: Any, label: str) -> Script[Any]:  # noqa: ANN401 - text or bytes
+        try:
+            return (yield from self._open(value, label))
+        except UNREADABLE as error:
+            if not read.singly:
+                raise
+            return Unopened.because(value, error)
 
     def _learn(self, owner: Owner, row: Row) -> None:
         if owner.thread is not None:
@@ -200,13 +214,16 @@ class _Transaction:
             raise StoreCorrupt(f"a sealed {label} is not as it was sealed") from None
         return plain.decode() if isinstance(value, str) else plain
 
-    def _open_body(self, at: Body, opened: list[Any]) -> Script[None]:
+    def _open_body(self, read: Read, at: Body, opened: list[Any]) -> Script[None]:
         stored = opened[at.body]
         if at.blob_body is not None:
-            opened[at.blob_body] = yield from self._open(opened[at.blob_body], BLOB)
+            opened[at.blob_body] = yield from self._open_in(read, opened[at.blob_body], BLOB)
         if marked(stored) is None:
             return
-        whole = yield from self._open(stored, BODY)
+        whole = yield from self._open_in(read, stored, BODY)
+        if isinstance(whole, Unopened):
+            opened[at.body] = whole
+            return
         destroyed = whole is stored
         if at.salt is not None and not destroyed:
             opened[at.salt] = whole[:SALT_BYTES]

@@ -14,12 +14,33 @@ from __future__ import annotations
 import base64
 from typing import TypeVar
 
+from turnwright.journal.errors import JournalError
+
 MARK = b"\x00\xf5"
 TEXT_MARK = "\x01\ufdd0"
 PLAIN, DATA, RING = b"\x00", b"\x01", b"\x02"
 HEAD_BYTES = len(MARK) + 1
 KEY_ID_BYTES = 16
 V = TypeVar("V", bytes, str)
+
+
+class Unopened(bytes):
+    """A value as it is stored, for it cannot be opened; `error` says why. For rows that are judged one by one."""
+
+    error: JournalError
+
+    @classmethod
+    def because(cls, value: bytes, error: JournalError) -> Unopened:
+        """That value, and why it cannot be opened."""
+        made = cls(value)
+        made.error = error
+        return made
+
+
+def check_opened(value: object) -> None:
+    """Raise why the value cannot be opened, if so."""
+    if isinstance(value, Unopened):
+        raise value.error
 
 
 def is_marked(value: object) -> bool:

@@ -15,6 +15,7 @@ from turnwright.journal.entries import Entry, Payload
 from turnwright.journal.errors import JournalError
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Script, first, rows
+from turnwright.journal.sealing.values import Unopened
 from turnwright.journal.transact.reading import PAGE_BYTES_MAX, PAGE_ENTRIES_MAX, read_page
 from turnwright.journal.transact.rows import Place, ThreadRow
 
@@ -40,7 +41,7 @@ def find_content(row: ThreadRow, seq: int) -> Script[Content | None]:
         return None
     kind, version, salt, body, sha, blob = found
     stored = blob if body is None else body
-    return Content(kind, version, bytes(salt), None if stored is None else bytes(stored), sha)
+    return Content(kind, version, bytes(salt), stored, sha)
 
 
 def find_readable(row: ThreadRow, seq: int) -> Script[Entry | None]:
@@ -54,7 +55,9 @@ def find_readable(row: ThreadRow, seq: int) -> Script[Entry | None]:
 
 def erase_content(row: ThreadRow, seq: int, content: Content, stored: bytes) -> Script[None]:
     """Take the content away, and what of the thread's state was kept with it."""
-    yield from first("erase_payload", row.id, seq, body_digest(content.salt, stored))
+    # Of what cannot be opened the digest stands in the salt's place already.
+    digest = content.salt if isinstance(stored, Unopened) else body_digest(content.salt, stored)
+    yield from first("erase_payload", row.id, seq, digest)
     yield from first("erase_text", row.id, seq)
     if content.blob is not None:
         yield from first("delete_unused_blob", row.session_id, content.blob)

@@ -14,6 +14,7 @@ from turnwright.journal.errors import CommandRejected, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.interactions import Interaction
 from turnwright.journal.script import Row, Script, first, rows
+from turnwright.journal.sealing.values import check_opened
 from turnwright.journal.session_file import ENTRY, QUESTION, REQUEST, THREAD, TURN, Line, body_field
 from turnwright.journal.transact.enlisting import key_spelled
 
@@ -151,5 +152,6 @@ def _entry_line(row: Row, numbers: dict[int, int]) -> Line:
 
 
 def _json(stored: bytes) -> Line:
+    check_opened(stored)
     read: Line = json.loads(bytes(stored))
     return read

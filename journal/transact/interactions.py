@@ -34,8 +34,7 @@ def read_asked(key: ThreadKey, thread_id: int, seq: int) -> Script[InteractionRe
 
 def asked_of(key: ThreadKey, seq: int, kind: str, version: int, stored: bytes | None) -> InteractionRequested | None:
     """The stored payload of the entry that asked."""
-    body = None if stored is None else bytes(stored)
-    payload = decode(kind, version, body, required=True, thread=key.canonical, seq=seq)
+    payload = decode(kind, version, stored, required=True, thread=key.canonical, seq=seq)
     return payload if isinstance(payload, InteractionRequested) else None
 
 

@@ -17,7 +17,7 @@ from turnwright.journal.errors import NewerReducer, StoreCorrupt
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.messages import Frozen
 from turnwright.journal.script import Row, Script, first
-from turnwright.journal.sealing.values import is_marked
+from turnwright.journal.sealing.values import Unopened, check_opened, is_marked
 from turnwright.journal.transact.walking import Walk, walk_thread
 from turnwright.journal.ways import way_to_rebuild
 
@@ -137,7 +137,7 @@ def clock() -> Script[int]:
 
 def thread_of(key: ThreadKey, row: Row) -> Script[ThreadRow]:
     """A row of `find_thread`."""
-    if is_marked(row[6]):
+    if is_marked(row[6]) and not isinstance(row[6], Unopened):
         control = yield from _destroyed_control(key, row)
     else:
         control = yield from thread_control(key, row[0], row[6], row[7])
@@ -216,6 +216,7 @@ def read_row(kind: type[C], body: bytes, where: str, rebuild: str) -> C:
         NewerReducer: it holds what this version does not know.
         StoreCorrupt: it cannot be read; `rebuild` is the command that writes it anew.
     """
+    check_opened(body)
     try:
         return kind.model_validate_json(bytes(body))
     except (ValueError, TypeError) as error:

@@ -27,9 +27,7 @@ def turn_inputs(places: Iterable[tuple[int, int]]) -> Script[dict[tuple[int, int
 def _beginning(row: Row) -> str:
     thread_id, seq, kind, version, body = row
     try:
-        payload = decode(
-            kind, version, None if body is None else bytes(body), required=False, thread=str(thread_id), seq=seq
-        )
+        payload = decode(kind, version, body, required=False, thread=str(thread_id), seq=seq)
     except UNREADABLE:
         return ""
     text = " ".join(payload.input.text.split()) if isinstance(payload, TurnQueued) else ""

@@ -41,7 +41,7 @@ _RECEIPT = TypeAdapter(Receipt)
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What was looked at and what is wrong with it. `erased`: entries whose content is gone, as their log says;
-    what is folded cannot be compared then, the chain can.
+    `sealed`: such that cannot be opened for want of a key. What is folded cannot be compared then, the chain can.
     """
 
     where: str
@@ -49,6 +49,7 @@ class Proof:
     entries: int = 0
     erased: int = 0
     findings: tuple[Finding, ...] = ()
+    sealed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ def compare(walk: Walk, thread_id: int, row: Row, session: Row | None, checkpoin
     """Compare what is kept beside a thread with what its entries add up to; `walk` kept the states of checkpoints."""
     head = _Head(*row)
     _check_head(walk, head)
+    if walk.sealed:
+        return Proof(head.key, "thread", walk.seq, len(walk.erased), tuple(walk.findings), sealed=len(walk.sealed))
     if walk.whole:
         _check_control(walk, head)
         yield from _check_turns(walk, thread_id, head)

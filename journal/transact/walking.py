@@ -27,7 +27,7 @@ from turnwright.journal.entries import (
     ThreadMadeWhole,
     ThreadRewound,
 )
-from turnwright.journal.errors import StoreCorrupt, UnknownEntryType
+from turnwright.journal.errors import KeyMissing, StoreCorrupt, UnknownEntryType
 from turnwright.journal.evolve_control import evolve_control
 from turnwright.journal.evolve_session import evolve_session
 from turnwright.journal.evolve_state import evolve_state
@@ -35,6 +35,7 @@ from turnwright.journal.ids import ThreadKey
 from turnwright.journal.interactions import Interaction, begin_interaction, settlement
 from turnwright.journal.messages import media_of
 from turnwright.journal.script import Row, Script, first, rows
+from turnwright.journal.sealing.values import Unopened
 from turnwright.journal.search.texts import said_in
 from turnwright.journal.search.words import has_words
 from turnwright.journal.turn_status import TurnStatus, begin_status, evolve_status, is_status_entry
@@ -86,8 +87,7 @@ class _Raw(NamedTuple):
     @property
     def stored(self) -> bytes | None:
         """The bytes of the body, wherever they stand."""
-        found = self.blob_body if self.body is None else self.body
-        return None if found is None else bytes(found)
+        return self.blob_body if self.body is None else self.body
 
 
 @dataclass
@@ -95,7 +95,8 @@ class Walk:
     """How far a walk has come. `whole`: every entry could be folded, so what it adds up to is proven.
 
     `bases`: the entries whose state begins elsewhere. `based`: what they begin with was known, so `state` is right.
-    `made_whole`: the entry that holds what its first entry begins with, and that state.
+    `made_whole`: the entry that holds what its first entry begins with, and that state. `sealed`: the entries that want
+    a key to be opened; their chain is proven all the same.
     """
 
     key: ThreadKey
@@ -122,6 +123,7 @@ class Walk:
     said: set[int] = field(default_factory=set)
     erased: set[int] = field(default_factory=set)
     erasures: set[int] = field(default_factory=set)
+    sealed: set[int] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
 
     def found(self, seq: int | None, check: Check, problem: str) -> None:
@@ -184,6 +186,8 @@ def walk_on(walk: Walk, page: Iterable[Row]) -> None:
 
 def end_walk(walk: Walk) -> Walk:
     """Judge what only all entries together say."""
+    if walk.sealed:  # what they say is not known
+        return walk
     for seq in sorted(walk.erased - walk.erasures):
         walk.found(seq, "erasure", "its content is gone and no entry.erased says so")
     for seq in sorted(walk.erasures - walk.erased):
@@ -231,6 +235,9 @@ def _check_content(walk: Walk, row: _Raw) -> None:
         walk.found(row.seq, "blob", f"blob {row.blob} is missing")
         return
     stored = row.stored
+    if isinstance(stored, Unopened):
+        _check_sealed(walk, row, stored)
+        return
     if row.blob is not None and stored is not None and hashlib.sha256(stored).hexdigest() != row.blob:
         walk.found(row.seq, "blob", f"blob {row.blob} holds other bytes")
     if stored is None:
@@ -239,17 +246,32 @@ def _check_content(walk: Walk, row: _Raw) -> None:
     else:
         walk.body_bytes += len(stored)
         content = body_digest(bytes(row.salt), stored)
+    _check_link(walk, row, content, whole=stored is None)
+
+
+def _check_sealed(walk: Walk, row: _Raw, stored: Unopened) -> None:
+    """Of what cannot be opened the digest stands in the salt's place, unless it is the blob alone that cannot be."""
+    if isinstance(stored.error, KeyMissing):
+        walk.sealed.add(row.seq)
+    else:
+        walk.found(row.seq, "body" if row.body is stored else "blob", str(stored.error))
+    if row.body is stored or isinstance(stored.error, KeyMissing):
+        _check_link(walk, row, bytes(row.salt or b""), whole=True)
+
+
+def _check_link(walk: Walk, row: _Raw, content: bytes, *, whole: bool) -> None:
+    """`whole`: the digest of the content is all there is of it, so it must be one."""
     link = Link(
         row.seq, row.type, row.version, row.entry_id, row.turn_id, row.run, row.step, row.epoch, bool(row.required),
         content,
     )  # fmt: skip
     expected = chain_hash(bytes(row.prev_hash), link)
-    if expected != bytes(row.hash) or (stored is None and len(content) != DIGEST_BYTES):
+    if expected != bytes(row.hash) or (whole and len(content) != DIGEST_BYTES):
         walk.found(row.seq, "chain", f"{row.type} is not what was hashed")
 
 
 def _payload(walk: Walk, row: _Raw) -> Payload | None:
-    if row.salt is None or (row.blob is not None and row.blob_body is None):
+    if row.salt is None or (row.blob is not None and row.blob_body is None) or isinstance(row.stored, Unopened):
         return None
     try:
         return decode(

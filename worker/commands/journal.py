@@ -55,22 +55,25 @@ class JournalUpkeep:
         self._invocation = invocation
 
     def verify(self, *, session: OneSession = None, user: User = None, as_json: Json = False) -> None:
-        """Prove hash chains, numbers, controls, turns, requests, blobs and checkpoints. Exits with 1 if one fails."""
+        """Prove hash chains, numbers, controls, turns, requests, blobs and checkpoints. Exits with 1 if one fails.
+
+        Of a sealed journal whose URL names no keys: chains and numbers.
+        """
         screen = Screen(as_json=as_json)
 
         async def run(journal: Journal) -> int:
-            counts = {"proven": 0, "entries": 0, "erased": 0, "findings": 0}
+            counts = {"proven": 0, "entries": 0, "erased": 0, "sealed": 0, "findings": 0}
             with _status("verifying", screen) as status:
                 async for proof in store_verify.verify(journal, self._key(user, session)):
                     for finding in proof.findings:
                         _tell(screen, finding)
-                    found = (proof.of != "strays", proof.entries, proof.erased, len(proof.findings))
+                    found = (proof.of != "strays", proof.entries, proof.erased, proof.sealed, len(proof.findings))
                     counts = {name: n + more for (name, n), more in zip(counts.items(), found, strict=True)}
                     status.update(f"verifying: {counts['entries']:,} entries")
             screen.show({"verified": counts}, _verdict(counts))
             return REFUSED if counts["findings"] else 0
 
-        self._run(screen, run)
+        self._run(screen, run, keyless=True)
 
     def rebuild(self, *, session: OneSession = None, user: User = None, as_json: Json = False) -> None:
         """Write controls, turns and checkpoints anew from the entries. Exits with 1 if something had to be left."""
@@ -164,15 +167,22 @@ class JournalUpkeep:
             screen.table(columns, [_words(worker, columns) for worker in workers], "no workers")
             return 0
 
-        self._run(screen, run)
+        self._run(screen, run, keyless=True)
 
-    def _run(self, screen: Screen, command: Callable[[Journal], Awaitable[int]], *, migrate: bool = False) -> None:
+    def _run(
+        self,
+        screen: Screen,
+        command: Callable[[Journal], Awaitable[int]],
+        *,
+        migrate: bool = False,
+        keyless: bool = False,
+    ) -> None:
         with told(screen):
             settings = self._invocation.settings()
             configure_logs(settings.log_format, "error", sys.stderr)
             if migrate and settings.journal_file is not None:
                 settings.journal_file.parent.mkdir(parents=True, exist_ok=True)
-            code = asyncio.run(_opened(settings.journal_url, command, migrate=migrate))
+            code = asyncio.run(_opened(settings.journal_url, command, migrate=migrate, keyless=keyless))
         if code:
             raise typer.Exit(code)
 
@@ -184,8 +194,8 @@ class JournalUpkeep:
         return SessionKey(self._invocation.settings().tenant, user, session).checked()
 
 
-async def _opened(url: str, command: Callable[[Journal], Awaitable[int]], *, migrate: bool) -> int:
-    journal = await open_journal(url, migrate=migrate)
+async def _opened(url: str, command: Callable[[Journal], Awaitable[int]], *, migrate: bool, keyless: bool) -> int:
+    journal = await open_journal(url, migrate=migrate, keyless=keyless)
     try:
         return await command(journal)
     finally:
@@ -226,8 +236,13 @@ def _tell(screen: Screen, finding: Finding) -> None:
 
 def _verdict(counts: dict[str, int]) -> str:
     erased = f", {counts['erased']} erased" if counts["erased"] else ""
+    erased += f", {counts['sealed']} sealed" if counts["sealed"] else ""
     proven = f"{counts['entries']:,} entries{erased} in {counts['proven']:,} threads, logs and sessions"
-    return f"{proven}: {counts['findings']:,} not as written" if counts["findings"] else f"{proven}: all proven"
+    if counts["findings"]:
+        return f"{proven}: {counts['findings']:,} not as written"
+    return (
+        f"{proven}: all proven" if not counts["sealed"] else f"{proven}: chains and numbers proven, the rest needs keys"
+    )
 
 
 def _readable(name: str, number: int) -> str:

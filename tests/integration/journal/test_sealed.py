@@ -12,6 +12,7 @@ from tests.integration.journal.sealed import IMAGE_SHA, SECRETS, in_clear
 from tests.integration.journal.test_deltas import delta, hear, say, speaking
 from tests.journals import place_of
 from turnwright.client.opening import open_journal
+from turnwright.journal import store_admin
 from turnwright.journal.commands import CancelSession, DeleteSession, EraseEntry, Submit
 from turnwright.journal.enlisted import take_in_first
 from turnwright.journal.errors import InvalidInput, KeyMissing, StoreCorrupt
@@ -21,8 +22,11 @@ from turnwright.journal.sealing.values import MARK
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.store_enlisting import enlist
 from turnwright.journal.store_search import search
+from turnwright.journal.store_verify import verify
 from turnwright.journal.store_webhooks import create_webhook, list_webhooks
+from turnwright.journal.transact.listing import TurnFilter
 from turnwright.journal.transact.searching import SearchFilter
+from turnwright.journal.transact.sweeping import find_unreadable
 from turnwright.journal.transact.thread_script import Terms
 from turnwright.journal.webhooks import WantedWebhook
 
@@ -107,8 +111,42 @@ async def test_what_was_changed_of_it_is_found(sealed: Played, sql: Sql) -> None
     changed = bytearray(body)
     changed[-1] ^= 1
     await sql("UPDATE payloads SET body = $3 WHERE thread_id = $1 AND seq = $2", thread_id, seq, bytes(changed))
-    with pytest.raises(StoreCorrupt, match="not as it was sealed"):
-        await proven(sealed.journal)
+    found = await proven(sealed.journal)
+    assert [f" {seq} a sealed body is not as it was sealed" in one for one in found if one.startswith("body: ")] == [
+        True
+    ]
+
+
+async def test_the_chain_is_proven_without_keys_and_what_was_changed_is_found_so(
+    sealed: Played, played: Played, sql: Sql
+) -> None:
+    await lived_in(sealed)
+    proofs = [proof async for proof in verify(played.journal)]
+    assert [finding for proof in proofs for finding in proof.findings] == []
+    assert sum(proof.sealed for proof in proofs) > 20
+    await sql(
+        "UPDATE payloads SET salt = prev FROM (SELECT salt AS prev FROM payloads WHERE seq = 2) AS p WHERE seq = 3"
+    )
+    found = {finding.check async for proof in verify(played.journal) for finding in proof.findings}
+    assert found == {"chain"}
+
+
+async def test_one_that_cannot_be_opened_hides_no_other(sealed: Played, sql: Sql) -> None:
+    await sealed.submit("one", KEY)
+    await sealed.submit("two", SIDE)
+    other = ThreadKey("t", None, "agent", "another")
+    await sealed.submit("three", other)
+    [(body,)] = await sql("SELECT control FROM threads WHERE key = $1", KEY.canonical)
+    await sql("UPDATE threads SET control = $1 WHERE key = $2", bytes(body)[:-1] + b"!", KEY.canonical)
+    journal = sealed.journal
+    page = await store_admin.list_threads(journal, SESSION)
+    assert page is not None
+    assert [(thread.key, not thread.unreadable) for thread in page.items] == [(KEY, False), (SIDE, True)]
+    turns = await store_admin.list_turns(journal, TurnFilter(tenant="t"))
+    assert turns is not None
+    assert {turn.key: not turn.unreadable for turn in turns.items} == {KEY: False, SIDE: True, other: True}
+    found = await journal.driver.read(lambda: find_unreadable(0, 100))
+    assert [broken.key for broken in found.broken] == [KEY.canonical]
 
 
 async def test_no_words_are_kept_so_a_search_is_refused(sealed: Played, sql: Sql) -> None:
