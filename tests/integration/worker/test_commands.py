@@ -1,5 +1,6 @@
 """`turnwright journal verify|rebuild|reindex|migrate|stats` from the terminal: what they say, and how they exit."""
 
+import base64
 import json
 import logging  # noqa: TID251 - it is put back as it was
 import sqlite3
@@ -31,7 +32,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "new" / "journal.db"
 
 
-def call(file: Path, *arguments: str) -> Result:
+def call(file: Path | str, *arguments: str) -> Result:
     return CliRunner().invoke(build_app(), ["--journal", str(file), *arguments])
 
 
@@ -68,8 +69,27 @@ def test_verify_proves_a_journal_and_exits_with_0(file: Path) -> None:
     made(file)
     said = call(file, "journal", "verify", "--json")
     assert said.exit_code == 0
-    assert json.loads(said.stdout) == {"verified": {"proven": 3, "entries": 3, "erased": 0, "findings": 0}}
+    assert json.loads(said.stdout) == {"verified": {"proven": 3, "entries": 3, "erased": 0, "sealed": 0, "findings": 0}}
     assert "all proven" in call(file, "journal", "verify", "--session", "s").stdout
+
+
+def test_a_journal_is_sealed_its_keys_change_and_its_chain_is_proven_without_them(file: Path) -> None:
+    made(file)
+    keys = file.parent / "keys"
+    keys.write_text(f"old {base64.b64encode(bytes(32)).decode()}\n")
+    sealed = f"sqlite:///{file}?keys={keys}"
+    said = call(sealed, "journal", "seal", "--json")
+    assert json.loads(said.stdout) == {"sessions": 1, "entries": 3, "wrapped": 0, "keys": {"old": 1}}
+    for secret in (b'"two"', b'"one"'):
+        assert secret not in file.read_bytes()
+    assert "all proven" in call(sealed, "journal", "verify").stdout
+    assert "chains and numbers proven, the rest needs keys" in call(file, "journal", "verify").stdout
+    refused = call(file, "session", "list")
+    assert refused.exit_code != 0
+    assert "add `keys=FILE` to the journal's URL" in refused.output
+    keys.write_text(f"new {base64.b64encode(bytes([1] * 32)).decode()}\n{keys.read_text()}")
+    assert json.loads(call(sealed, "journal", "seal", "--json").stdout)["keys"] == {"new": 1}
+    assert call(file, "journal", "seal").exit_code != 0
 
 
 def test_verify_names_what_was_changed_and_exits_with_1(file: Path) -> None:

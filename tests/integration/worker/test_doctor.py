@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.integration.client.program import NOBODY_THERE
+from turnwright.journal import store_sealing
+from turnwright.journal.commands import CreateSession
 from turnwright.journal.driver import Driver
 from turnwright.journal.drivers import open_driver
+from turnwright.journal.ids import SessionKey
 from turnwright.journal.snapshots.opening import open_snapshots
+from turnwright.journal.store import Journal
 from turnwright.worker.doctor.agents import look_at_agents
 from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
@@ -45,6 +50,36 @@ async def test_clocks_that_are_apart_are_seen(
     found = await findings(look_at_journal(Settings(journal_url=journal_url)))
     assert found["clock"].verdict == "warning"
     assert "20 s ahead of" in found["clock"].said
+
+
+async def test_how_a_journal_is_sealed_is_told(driver: Driver, journal_url: str, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    sealed = f"{journal_url}{'&' if '?' in journal_url else '?'}keys={keys}"
+    names = {name: f"{name} {base64.b64encode(name.encode() * 32).decode()}" for name in "ab"}
+
+    async def told(url: str) -> tuple[Verdict, str]:
+        found = (await findings(look_at_journal(Settings(journal_url=url))))["sealing"]
+        return found.verdict, found.said
+
+    assert await told(journal_url) == ("ok", "the journal is not sealed")
+    keys.write_text(names["a"])
+    await create(driver, "in clear")
+    assert await told(sealed) == ("warning", "some sessions are not wholly sealed")
+    journal = await Journal.open(sealed)
+    assert [one async for one in store_sealing.seal(journal)]
+    assert await told(sealed) == ("ok", "all of it under the key a")
+    assert await told(journal_url) == ("failed", "the journal is sealed and no keys are given")
+    keys.write_text(f"{names['b']}\n{names['a']}")
+    assert await told(sealed) == ("warning", "some is under a, an older key")
+    keys.write_text(names["b"])
+    assert await told(sealed) == ("failed", "the journal is sealed and the keys a are not given")
+    await journal.close()
+    keys.write_text("nonsense")
+    assert verdicts(await findings(look_at_journal(Settings(journal_url=sealed)))) == {"journal": "failed"}
+
+
+async def create(driver: Driver, session: str) -> None:
+    await Journal(driver).execute(SessionKey("t", None, session), CreateSession(request_id="create"))
 
 
 @pytest.mark.bare
