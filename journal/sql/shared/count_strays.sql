@@ -19,5 +19,6 @@ UNION ALL SELECT 'tombstones', count(*) FROM tombstones WHERE session_id NOT IN 
 UNION ALL SELECT 'threads', count(*) FROM threads WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'counters', count(*) FROM counters WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'blobs', count(*) FROM blobs WHERE session_id NOT IN (SELECT id FROM sessions)
+UNION ALL SELECT 'data_keys', count(*) FROM data_keys WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'imports', count(*) FROM imports WHERE session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT 'webhooks', count(*) FROM webhooks WHERE session_id NOT IN (SELECT id FROM sessions);
