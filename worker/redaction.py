@@ -24,9 +24,10 @@ SECRETS_MAX: Final = 200
 NAMES_KEPT_MAX: Final = 1_024
 NAME_CHARACTERS_MAX: Final = 100
 
+_KEYS_OF: Final = "api|access|account|client|private|secret|signing|encryption|temporal|journal"
 _NAME: Final = (
     r"authorization|cookies?|credentials?|dsn|passw(?:or)?d|passphrase|secrets?|(?:auth|access|refresh|session|id)?tokens?"
-    r"|(?:api|access|account|client|private|secret|signing|encryption|temporal|journal)[_-]?(?:keys?|secret|token)"
+    rf"|(?:{_KEYS_OF})[_-]?(?:keys?|secret|token)"
 )
 # At the end of a name, after a word's end: `x-api-key`, `DB_PASSWORD`, `accessToken`; and no `tokens_before`.
 _SECRET_NAME: Final = re.compile(rf"(?:^|[_\-. ]|(?<=[a-z]))(?:{_NAME})$", re.IGNORECASE)
@@ -36,28 +37,37 @@ _PREFIXES: Final = (
     "ghu_", "ghr_", "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-",
 )  # fmt: skip
 # What a secret looks like, by what stands in any text that holds one: most lines hold none of these, and cost little.
+# No two places of a text may begin the same run of characters, or a text of many such places would cost its square.
 _LOOKS: Final = tuple(
     (hints, re.compile(pattern, re.IGNORECASE))
     for hints, pattern in (
         # postgresql://user:password@host
-        (("://",), r"""(://[^\s:/@'"]{0,100}:)[^\s/@]{1,500}(?=@)"""),
+        (("://",), r"""(://[^\s:/@'"]*:)[^\s/]+(?=@)"""),
         # Authorization: Bearer …, Authorization: Basic …
         (("bearer",), r"(\bbearer\s{1,5})[\w.~+/%-]{8,}=*"),
         (("authorization",), rf"""(\bauthorization{_QUOTE}\s?[:=,]\s?b?{_QUOTE}\w{{1,20}}\s)[^\s"'\\]+"""),
-        # password=…, "secret": "…"
+        # password=…
         (
             ("passw", "passphrase", "pwd", "secret", "api_key", "api-key", "apikey"),
             rf"""((?:\b|_)(?:pass(?:word|wd|phrase)|pwd|secret|api[_-]?key){_QUOTE}\s?[:=]\s?{_QUOTE})[^\s"'\\,;&)}}\]]+""",
         ),
-        (("token=", "key=", "sig=", "signature="), r"""((?:token|key|sig|signature)=)[^\s"'\\&;,)]{4,}"""),
+        # ?key=…, &X-Amz-Signature=…, AccountKey=…; and no sort_key=…
+        (
+            ("token=", "key=", "sig=", "signature="),
+            rf"""((?:token|sig|signature|(?:[?&]|(?:{_KEYS_OF})[_-]?)key)=)[^\s"'\\&;,)]{{4,}}""",
+        ),
         (_PREFIXES, rf"(\b(?:{'|'.join(_PREFIXES)}))[\w-]{{12,}}=*"),
         (("akia", "asia", "aiza"), r"(\b(?:AKIA|ASIA|AIza))[\w-]{12,}"),
         # A signed token, and a private key
-        (("eyj",), r"(\beyJ)[\w-]{5,2000}\.[\w-]{5,}(?:\.[\w-]*)?"),
+        (("eyj",), r"((?<![\w-])eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?"),
         (("private key-----",), r"(PRIVATE KEY-----)[^-]+"),
     )
 )
+# "access_token": "…", password='…': to the quote that ends it
+_QUOTED: Final = re.compile(r"""(?<![\w-])([\w-]++)(\\{0,4}["']?\s?[:=]\s?b?\\{0,4}["'])[^"'\\]+""")
 _ENVIRONMENT: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|DSN)S?$", re.IGNORECASE)
+# It says where secrets are, and an error has to say which file it means.
+_OF_FILES: Final = frozenset({"TURNWRIGHT_TEMPORAL_KEYS"})
 _NOBODYS: Final = (type(None), bool, int, float)
 
 
@@ -68,9 +78,9 @@ class Redaction:
         self._known = sorted(_secrets_of(environment), key=len, reverse=True)[:SECRETS_MAX]
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """The line without secrets."""
+        """The line without secrets; an error in `exc_info` is left to who writes it down, by `text`."""
         for name, value in event.items():
-            if not isinstance(value, _NOBODYS):
+            if name != "exc_info" and not isinstance(value, _NOBODYS):
                 event[name] = HIDDEN if _is_secret(name, value) else self._of(value, LEVELS_MAX)
         return event
 
@@ -81,6 +91,7 @@ class Redaction:
         cut = len(text) > TEXT_CHARACTERS_MAX
         # Cut twice: a secret that the first cut splits lies beyond the second.
         text = text[: 2 * TEXT_CHARACTERS_MAX] if cut else text
+        text = _QUOTED.sub(_hidden_if_secret, text)
         lower = text.lower()
         for hints, pattern in _LOOKS:
             if any(hint in lower for hint in hints):
@@ -111,7 +122,7 @@ class Redaction:
 
 def _secrets_of(environment: Mapping[str, str]) -> set[str]:
     """Values of what is named like a secret, and passwords in URLs, as they are written and as they are meant."""
-    found = {value for name, value in environment.items() if _ENVIRONMENT.search(name)}
+    found = {value for name, value in environment.items() if _ENVIRONMENT.search(name) and name not in _OF_FILES}
     for value in environment.values():
         if "://" in value and "@" in value:
             password = _password_of(value)
@@ -134,6 +145,11 @@ def _is_secret(name: str, value: object) -> bool:
 @lru_cache(NAMES_KEPT_MAX)
 def _is_named_secret(name: str) -> bool:
     return _SECRET_NAME.search(name[-NAME_CHARACTERS_MAX:]) is not None
+
+
+def _hidden_if_secret(found: re.Match[str]) -> str:
+    name, until = found.groups()
+    return f"{name}{until}{HIDDEN}" if _is_named_secret(name[-NAME_CHARACTERS_MAX:]) else found[0]
 
 
 def _plain(name: object) -> str:

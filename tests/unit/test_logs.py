@@ -1,45 +1,24 @@
 import io
-import json
 import logging  # noqa: TID251 - other libraries log through it
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import structlog
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
+from tests.unit.logged import configured, events, fail_saying
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.worker import log_rules
-from turnwright.worker.log_rules import LogLevel
 from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
-from turnwright.worker.redaction import HIDDEN, LEVELS_MAX, TEXT_CHARACTERS_MAX
+
+pytestmark = pytest.mark.usefixtures("logs_restored")
 
 SECRET = "s3cret"
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    root = logging.getLogger()
-    before = structlog.get_config(), root.handlers[:], root.level
-    yield
-    structlog.configure(**before[0])
-    root.handlers[:], root.level = before[1], before[2]
-
-
-def configured(log_format: LogFormat = "json", log_level: LogLevel = "info", rules: Path | None = None) -> io.StringIO:
-    stream = io.StringIO()
-    configure_logs(log_format, log_level, stream, rules)
-    return stream
-
-
-def events(stream: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
 def fail_with(secret: str) -> None:
@@ -126,6 +105,19 @@ def test_an_exception_logged_by_another_library_keeps_its_traceback() -> None:
         logging.getLogger("elsewhere").exception("it failed")
     (event,) = events(stream)
     assert event["exception"][0]["exc_type"] == "ValueError"
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_an_error_that_is_logged_after_it_was_caught_keeps_its_traceback(log_format: LogFormat) -> None:
+    stream, caught = configured(log_format), ValueError("nothing was caught")
+    try:
+        fail_saying("password=p4ssword")
+    except ValueError as error:
+        caught = error
+    structlog.get_logger().error("given itself", exc_info=caught)
+    logging.getLogger("elsewhere").error("as asyncio does", exc_info=(ValueError, caught, caught.__traceback__))
+    assert stream.getvalue().count('"fail_saying"' if log_format == "json" else "in fail_saying") == 2
+    assert "p4ss" not in stream.getvalue()
 
 
 def test_configuring_twice_does_not_log_twice() -> None:
@@ -259,115 +251,6 @@ def test_rules_reach_loggers_of_other_libraries_and_leave_them_as_they_were(rule
     rules.unlink()
     assert told() == ["loud"]
     assert library.level == logging.NOTSET
-
-
-SECRETS = [
-    "cannot connect to postgresql://shop:p4ss%20word@db.internal:5432/shop: refused",
-    "redis://:p4ss%20word@cache:6379/0",
-    "host=db user=shop password=p4ss%20word dbname=shop",
-    "ConnectionError(\"password='p4ss%20word'\")",
-    "GET https://shop.example.com/hook?token=p4ss%20word&page=2",
-    "Authorization: Bearer p4ss%20word",
-    "sent {'Authorization': 'Basic p4ss%20word'}",
-    "DB_PASSWORD=p4ss%20word",
-]
-
-
-@pytest.mark.parametrize("said", SECRETS)
-@pytest.mark.parametrize("log_format", ["json", "console"])
-def test_what_looks_like_a_secret_stands_in_no_line_whoever_logs_it(log_format: LogFormat, said: str) -> None:
-    stream = configured(log_format)
-    structlog.get_logger().warning(said, why=said, more={"deep": [said]}, error=ValueError(said))
-    logging.getLogger("elsewhere").warning("%s", said)
-    try:
-        fail_saying(said)
-    except ValueError:
-        structlog.get_logger().exception("it failed")
-    assert "p4ss" not in stream.getvalue()
-    assert stream.getvalue().count(HIDDEN) >= 6
-    assert "fail_saying" in stream.getvalue()
-
-
-def fail_saying(said: str) -> None:
-    raise ValueError(said)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "sk-proj-0123456789abcdefghij",
-        "sk-ant-api03-0123456789abcdef",
-        "tw_0a1b2c3d4e5f_0123456789abcdefghijklmnop",
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-        "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
-        "xoxb-123456789012-abcdefghij",
-        "AKIAIOSFODNN7EXAMPLE",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl",
-        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----",
-    ],
-)
-def test_keys_are_known_by_their_look(key: str) -> None:
-    stream = configured()
-    structlog.get_logger().info("refused", why=f"the key {key} is not valid")
-    (event,) = events(stream)
-    assert HIDDEN in event["why"]
-    assert key[-12:] not in event["why"] or key.endswith("KEY-----")
-    assert "MIIEv" not in event["why"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["password", "DB_PASSWORD", "api_key", "apiKey", "x-api-key", "Authorization", "Set-Cookie", "access_token", "dsn",
-     "temporal_keys", "client_secret", "credentials"],
-)  # fmt: skip
-def test_a_value_is_hidden_by_its_name_however_deep(name: str) -> None:
-    stream = configured()
-    structlog.get_logger().info("sent", **{name: SECRET}, headers={name: [SECRET]}, pairs=[(name.encode(), b"s3cret")])
-    (event,) = events(stream)
-    assert SECRET not in stream.getvalue()
-    assert (event[name], event["headers"], event["pairs"]) == (
-        HIDDEN,
-        {name: HIDDEN},
-        [[name, HIDDEN]],
-    )
-
-
-def test_what_is_no_secret_is_told_as_it_is() -> None:
-    stream = configured()
-    said = {
-        "thread": "acme/+ann/bot/s/main",
-        "input_tokens": 5,
-        "tokens_before": "120",
-        "key": "order",
-        "url": "http://127.0.0.1:8420/v1/sessions?limit=5",
-        "why": "check user, password, database and their grants; authentication failed for bearer",
-        "monkey": "a",
-        "at": "postgres at db.internal:5432/shop (turnwright)",
-    }
-    structlog.get_logger().info("ok", **said)
-    (event,) = events(stream)
-    assert {name: event[name] for name in said} == said
-
-
-def test_secrets_of_the_environment_are_cut_out_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHOP_API_KEY", "a plain sentence")
-    monkeypatch.setenv("TURNWRIGHT_JOURNAL_URL", "postgresql://shop:very%20secret@db/shop")
-    stream = configured()
-    structlog.get_logger().info("said", first="<a plain sentence>", second="auth failed: very secret")
-    (event,) = events(stream)
-    assert (event["first"], event["second"]) == (f"<{HIDDEN}>", f"auth failed: {HIDDEN}")
-
-
-def test_a_line_is_bounded_and_a_secret_at_the_bound_is_not_cut_in_two() -> None:
-    stream = configured()
-    deep: Any = "postgresql://u:p4ssword@db"
-    for _ in range(3 * LEVELS_MAX):
-        deep = [deep]
-    long = "x" * (TEXT_CHARACTERS_MAX - 10) + " Bearer p4ssword0123456789"
-    structlog.get_logger().info("long", text=long + "y" * 10_000_000, deep=deep)
-    (event,) = events(stream)
-    assert len(event["text"]) == TEXT_CHARACTERS_MAX + 1
-    assert "p4ss" not in stream.getvalue()
 
 
 def test_a_line_of_a_turn_has_its_trace_and_one_within_a_span_has_that() -> None:
