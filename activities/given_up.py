@@ -44,6 +44,8 @@ class Run:
     def in_thread(self) -> Any:  # noqa: ANN401 - whatever the hook gives
         """Run the hook in a thread that is its own."""
         with _lock:
+            if self._is_given_up and not self._parts:  # its task was quicker to end than its thread to begin
+                self._count(1)
             self._parts += 1
         try:
             return self._hook()

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
@@ -42,6 +42,8 @@ class _Server(MCPServer[None]):
         """Call a tool. Raises `ToolError`."""
         try:
             return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise  # what breaks within a tool may be of the same class, and something may have been done
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(unfit(name, error.__cause__)) from None

@@ -100,6 +100,8 @@ class Meters:
             "stream_seconds", "From written to read for followers", COMMIT_BUCKETS_S, "what"
         )
         self._begun: set[tuple[str, str]] = set()
+        for code in TURN_CODES:  # what stands at zero is among those that stay themselves
+            self._code(code)
         self._begin()
 
     def know(self, agents: Iterable[str] = (), tools: Iterable[str] = ()) -> None:

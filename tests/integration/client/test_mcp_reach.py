@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from pydantic import TypeAdapter
 
 from tests.integration.client.hands import AGENT, Hands
 from turnwright.client import Client
@@ -46,3 +47,15 @@ async def test_arguments_that_do_not_fit_are_said_in_plain_words_and_nothing_is_
         await server.call_tool("status", {"turn_id": f"t-{'0' * 32}"})
     with pytest.raises(NotFound):
         await client.session("bob", "s").status()
+
+
+async def test_of_a_tool_that_breaks_it_is_not_said_that_its_arguments_do_not_fit(client: Client) -> None:
+    server = make_server(client, "bob")
+
+    @server.tool()
+    def breaks() -> int:
+        return TypeAdapter(int).validate_python("none")
+
+    with pytest.raises(UnexpectedToolError) as broken:
+        await server.call_tool("breaks", {})
+    assert "nothing was done" not in str(broken.value)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from turnwright.activities.given_up import GIVEN_UP_MAX, StillRunning
+from turnwright.activities.given_up import GIVEN_UP_MAX, Run, StillRunning
 from turnwright.activities.tool_body import answer_of
 
 NO_TIME_S = 0.0
@@ -76,3 +76,33 @@ async def test_async_hooks_that_let_themselves_be_cancelled_are_not_counted() ->
         assert await answer_of(never, NO_TIME_S, "never") is None
         await asyncio.sleep(0)
         await asyncio.sleep(0)
+
+
+def test_a_thread_that_begins_after_its_task_has_ended_counts_until_it_ends_and_no_longer() -> None:
+    refused: list[bool] = []
+
+    def hook() -> None:
+        if refused:
+            return
+        refused.append(False)
+        try:
+            for _ in range(GIVEN_UP_MAX):
+                others.append(Run(hook))
+                others[-1].give_up()
+        except StillRunning:
+            refused[0] = True
+
+    others: list[Run] = []
+    late = Run(hook)
+    late.give_up()
+    late.end()
+    late.in_thread()
+    assert refused == [True]
+    assert len(others) == GIVEN_UP_MAX - 1
+    others.append(Run(hook))
+    others[-1].give_up()
+    with pytest.raises(StillRunning):
+        Run(hook)
+    for run in others:
+        run.end()
+    Run(hook)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnwright.client.metrics.labels import Bounded
-from turnwright.client.metrics.meters import Meters
+from turnwright.client.metrics.meters import CODES_MAX, Meters
 from turnwright.journal.control import ThreadControl
 from turnwright.journal.entries import (
     ContextCompactionFailed,
@@ -168,6 +168,12 @@ def test_an_agent_stands_at_zero_from_its_first_turn_on_and_a_tool_from_its_firs
     found = counters(meters)
     assert found["turnwright_tool_calls_total", "pay", "lost"] == 1
     assert found["turnwright_unknown_effects_total", "pay"] == 1
+
+
+def test_a_code_that_stands_at_zero_is_counted_as_itself_however_many_others_came_before() -> None:
+    codes = [*(f"tool_{n}" for n in range(CODES_MAX)), "internal"]
+    meters = counted(*(TurnFailed(code=code, message="no", revision=2) for code in codes))
+    assert counters(meters)["turnwright_turns_ended_total", "bot", "failed", "internal"] == 1
 
 
 @pytest.mark.parametrize(
