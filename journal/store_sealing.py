@@ -39,6 +39,8 @@ async def seal(journal: Journal) -> AsyncIterator[SealedSession]:
 
     Raises:
         InvalidInput: there are no keys.
+        KeyMissing: something of a session was sealed with one that is not among them.
+        StoreCorrupt: a turn, a file or a receipt of a session is not as it was written; those before it are sealed.
     """
     driver, after = journal.driver, 0
     _check(driver)
@@ -55,6 +57,7 @@ async def wrap_anew(driver: Driver) -> int:
     Raises:
         InvalidInput: there are no keys.
         KeyMissing: the one that wraps some is not among them.
+        StoreCorrupt: some is not as it was wrapped.
     """
     _check(driver)
     sealer, after, done = driver.sealer, 0, 0
@@ -79,7 +82,7 @@ async def is_sealed(driver: Driver) -> bool:
 def _check(driver: Driver) -> None:
     if not driver.sealer.seals:
         raise InvalidInput(
-            "there is nothing to seal with; add `keys=FILE` to the journal's URL (docs/guides/sealing.md)"
+            "there is nothing to seal with; add `keys=FILE` to the journal's URL (docs/guides/sealing-the-journal.md)"
         )
 
 

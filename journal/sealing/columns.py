@@ -27,7 +27,8 @@ class Body(NamedTuple):
     """Where a row has the parts of an entry's content (None: it does not have them).
 
     A sealed entry's salt is within its body, and what stands in the salt's place is what the chain covers, as it is of
-    an erased one. So without its data key it is one.
+    an erased one. So without its data key it is one, and of one that cannot be opened, or whose blob cannot be, the
+    digest is given for a salt.
     """
 
     salt: int | None
@@ -100,7 +101,7 @@ _SESSION = Read({1: CONTROL}, owners=(Owner(0, None, 1),), singly=True)
 _SWEPT = Read({4: CONTROL, 11: TURN}, singly=True)
 _LISTED_TURN = Read({2: TURN, 4: CONTROL, 6: CONTROL}, singly=True)
 _LISTED = Read({2: CONTROL}, singly=True)
-_ENTRY = Read(body=Body(None, 13, 14, 15))
+_ENTRY = Read(body=Body(None, 13, 14, 15), singly=True)
 _QUESTION = Read(body=Body(None, 16, 17), singly=True)
 _WEBHOOK = Read({3: URL, 5: SECRET})
 
@@ -160,6 +161,6 @@ READS: Mapping[str, Read] = {
     "read_drafts": Read({6: DRAFT}),
     "find_webhook": _WEBHOOK,
     "webhooks_of_session": _WEBHOOK,
-    "due_webhooks": _WEBHOOK,
+    "due_webhooks": Read({3: URL, 5: SECRET}, singly=True),
     "first_enlisted": Read({1: ENLISTED}),
 }

@@ -15,7 +15,7 @@ from typing import TypeVar
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from turnwright.journal.errors import InvalidInput, KeyMissing, StoreCorrupt
-from turnwright.journal.keyring import KEY_BYTES, SALT_BYTES, Altered, Keys, opened_with, sealed_with
+from turnwright.journal.keyring import KEY_BYTES, NONCE_BYTES, SALT_BYTES, Altered, Keys, opened_with, sealed_with
 from turnwright.journal.sealing.providers import KeyProvider
 from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, RING, bytes_of, marked, with_mark
 
@@ -115,7 +115,9 @@ class Sealer:
         found = marked(stored)
         if found is None:
             return stored
-        end = 2 + found[1]
+        end = 2 + int.from_bytes(found[1:2])
+        if found[:1] != RING or len(found) < end + SALT_BYTES + NONCE_BYTES:
+            raise StoreCorrupt("something enlisted is not as it was sealed")
         spelled, salt, sealed = found[2:end], found[end : end + SALT_BYTES], found[end + SALT_BYTES :]
         name = spelled.decode(errors="replace")
         try:

@@ -198,34 +198,39 @@ class _Transaction:
 
     def _open(self, value: Any, label: str) -> Script[Any]:  # noqa: ANN401 - text or bytes
         """The value as it was written; as it is stored if its data key was destroyed."""
-        found = marked(value)
-        if found is None:
+        if not is_marked(value):
             return value
-        kind, rest = found[:1], found[1:]
         try:
+            found = marked(value) or b""
+            kind, rest = found[:1], found[1:]
             if kind == DATA:
                 cipher = yield from self._cipher(rest[:KEY_ID_BYTES])
                 if cipher is None:
                     return value
                 plain = opened_with(cipher, rest[KEY_ID_BYTES:], label.encode())
+            elif kind == PLAIN:
+                plain = rest
+            elif isinstance(value, bytes):
+                plain = self._sealer.from_enlisted(value)
             else:
-                plain = rest if kind == PLAIN else self._sealer.from_enlisted(bytes(value))
-        except Altered:
+                raise Altered(kind)
+            return plain.decode() if isinstance(value, str) else plain
+        except (Altered, UnicodeDecodeError):
             raise StoreCorrupt(f"a sealed {label} is not as it was sealed") from None
-        return plain.decode() if isinstance(value, str) else plain
 
     def _open_body(self, read: Read, at: Body, opened: list[Any]) -> Script[None]:
         stored = opened[at.body]
         if at.blob_body is not None:
             opened[at.blob_body] = yield from self._open_in(read, opened[at.blob_body], BLOB)
-        if marked(stored) is None:
+        if not is_marked(stored):
             return
         whole = yield from self._open_in(read, stored, BODY)
         if isinstance(whole, Unopened):
             opened[at.body] = whole
             return
         destroyed = whole is stored
-        if at.salt is not None and not destroyed:
+        cut_off = at.blob_body is not None and isinstance(opened[at.blob_body], Unopened)
+        if at.salt is not None and not (destroyed or cut_off):
             opened[at.salt] = whole[:SALT_BYTES]
         opened[at.body] = None if destroyed else whole[SALT_BYTES:] or None
         for place in (at.blob, at.blob_body) if destroyed else ():

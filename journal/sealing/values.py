@@ -15,11 +15,11 @@ import base64
 from typing import TypeVar
 
 from turnwright.journal.errors import JournalError
+from turnwright.journal.keyring import Altered
 
 MARK = b"\x00\xf5"
 TEXT_MARK = "\x01\ufdd0"
 PLAIN, DATA, RING = b"\x00", b"\x01", b"\x02"
-HEAD_BYTES = len(MARK) + 1
 KEY_ID_BYTES = 16
 V = TypeVar("V", bytes, str)
 
@@ -30,9 +30,9 @@ class Unopened(bytes):
     error: JournalError
 
     @classmethod
-    def because(cls, value: bytes, error: JournalError) -> Unopened:
+    def because(cls, value: bytes | str, error: JournalError) -> Unopened:
         """That value, and why it cannot be opened."""
-        made = cls(value)
+        made = cls(bytes_of(value))
         made.error = error
         return made
 
@@ -54,11 +54,16 @@ def marked(value: object) -> bytes | None:
     """The value's kind and what follows, if it has a mark.
 
     Raises:
-        ValueError: it is a text that was cut off.
+        Altered: it is a text, and what stands behind its mark is not base64 any more.
     """
+    if not is_marked(value):
+        return None
     if isinstance(value, str):
-        return base64.b64decode(value[len(TEXT_MARK) :])[len(MARK) :] if is_marked(value) else None
-    return value[len(MARK) :] if isinstance(value, bytes) and is_marked(value) else None
+        try:
+            return base64.b64decode(value[len(TEXT_MARK) :], validate=True)[len(MARK) :]
+        except ValueError:
+            raise Altered("not base64") from None
+    return value[len(MARK) :] if isinstance(value, bytes) else None
 
 
 def with_mark(like: V, kind: bytes, *parts: bytes) -> V:

@@ -155,9 +155,7 @@ def entry_of(row: Row, thread: str) -> Entry:
     if sha is not None and blob is None:
         raise StoreCorrupt(f"blob {sha} of the entry is missing", thread, seq)
     stored = blob if body is None else body
-    payload = decode(
-        kind, version, None if stored is None else bytes(stored), required=bool(required), thread=thread, seq=seq
-    )
+    payload = decode(kind, version, stored, required=bool(required), thread=thread, seq=seq)
     return Entry(
         entry_id, payload, turn_id, run, step, epoch,
         seq=seq, position=position, at_us=at_us, prev_hash=bytes(prev), hash=bytes(hash_),

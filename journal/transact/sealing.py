@@ -2,7 +2,7 @@
 
 Rule: a script reads what it writes, and between it and the store the one is opened and the other is sealed
 (`turnwright.journal.sealing`). So sealing is writing again, in pieces under the locks of whoever writes else; to do it
-twice changes nothing.
+twice changes nothing. What cannot be opened is left as it is: sealed once more, nobody could say what it was.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 from turnwright.journal.agent_state import STATE_REDUCER_VERSION
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, batch, first, rows
+from turnwright.journal.sealing.values import Unopened
 from turnwright.journal.transact.walking import next_page
 
 ROWS_MAX = 500
-SALT, BODY, BLOB = 13, 14, 15
+SALT, BODY, BLOB, BLOB_BODY = 13, 14, 15, 16
 
 
 def seal_entries(canonical: str, after: int) -> Script[tuple[int, int | None]]:
@@ -22,7 +23,7 @@ def seal_entries(canonical: str, after: int) -> Script[tuple[int, int | None]]:
     page = [] if locked is None else (yield from next_page(locked[0], after))
     if locked is None or not page:
         return 0, None
-    content = ((locked[0], row[0], row[SALT], row[BODY], row[BLOB]) for row in page if row[SALT] is not None)
+    content = ((locked[0], row[0], row[SALT], row[BODY], row[BLOB]) for row in page if _is_whole(row))
     yield from batch("reseal_payload", tuple(content))
     return len(page), page[-1][0]
 
@@ -54,10 +55,11 @@ def seal_head(canonical: str) -> Script[None]:
     if locked is None:
         return
     thread_id = locked[0]
-    yield from first("reseal_thread", thread_id, locked[6])
+    if not isinstance(locked[6], Unopened):
+        yield from first("reseal_thread", thread_id, locked[6])
     checkpoints = yield from rows("checkpoint_rows", thread_id, STATE_REDUCER_VERSION)
     yield from first("delete_checkpoints", thread_id)
-    for seq, body in checkpoints:
+    for seq, body in (row for row in checkpoints if not isinstance(row[1], Unopened)):
         yield from first("insert_checkpoint", thread_id, seq, STATE_REDUCER_VERSION, body)
     yield from first("move_searched", thread_id, 0)
 
@@ -77,12 +79,19 @@ def seal_session(key: SessionKey) -> Script[None]:
     session = yield from first("lock_session", key.canonical)
     if session is None or session[3] is not None:
         return
-    yield from first("reseal_session", session[0], session[1])
+    if not isinstance(session[1], Unopened):
+        yield from first("reseal_session", session[0], session[1])
     after: tuple[int, str] = (0, "")
     while page := (yield from rows("webhooks_of_session", session[0], "", *after, ROWS_MAX)):
         yield from batch("reseal_webhook", tuple((session[0], row[0], row[3], row[5]) for row in page))
         after = (page[-1][7], page[-1][0])
     yield from first("data_key_is_whole", session[0])
+
+
+def _is_whole(row: Row) -> bool:
+    """Whether the entry's content is there and can be opened; one that is damaged stays as it is."""
+    stored = row[BLOB_BODY] if row[BODY] is None else row[BODY]
+    return row[SALT] is not None and stored is not None and not isinstance(stored, Unopened)
 
 
 def _lock(canonical: str) -> Script[Row | None]:

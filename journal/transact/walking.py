@@ -250,13 +250,12 @@ def _check_content(walk: Walk, row: _Raw) -> None:
 
 
 def _check_sealed(walk: Walk, row: _Raw, stored: Unopened) -> None:
-    """Of what cannot be opened the digest stands in the salt's place, unless it is the blob alone that cannot be."""
+    """Of what cannot be opened the digest stands in the salt's place."""
     if isinstance(stored.error, KeyMissing):
         walk.sealed.add(row.seq)
     else:
         walk.found(row.seq, "body" if row.body is stored else "blob", str(stored.error))
-    if row.body is stored or isinstance(stored.error, KeyMissing):
-        _check_link(walk, row, bytes(row.salt or b""), whole=True)
+    _check_link(walk, row, bytes(row.salt or b""), whole=True)
 
 
 def _check_link(walk: Walk, row: _Raw, content: bytes, *, whole: bool) -> None:

@@ -14,6 +14,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import InvalidInput, RequestIdReused
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, Touch, first, rows
+from turnwright.journal.sealing.values import Unopened, is_marked
 from turnwright.journal.transact.listing import Page, place_of
 from turnwright.journal.transact.rows import clock, find_session_id
 from turnwright.journal.webhooks import (
@@ -102,14 +103,14 @@ def delete_webhook(key: SessionKey, turn_id: str | None, webhook_id: str) -> Scr
 
 
 def find_due(after: str, limit: int) -> Script[Due]:
-    """A page of the webhooks that have something to deliver now."""
+    """A page of the webhooks that have something to deliver now, of those whose addresses can be opened."""
     now_us = yield from clock()
     found = yield from rows("due_webhooks", now_us, after, limit)
     row = yield from first("next_webhook_try", now_us)
     next_us, active = (None, 0) if row is None else row
     wait_s = None if next_us is None else (next_us - now_us) / SECOND_US
-    due = tuple(_due(item) for item in found)
-    return Due(due, due[-1].webhook_id if len(due) == limit else "", wait_s, active)
+    due = tuple(_due(item) for item in found if not any(map(_is_hidden, item)))
+    return Due(due, found[-1][0] if len(found) == limit else "", wait_s, active)
 
 
 def save_reached(webhook_id: str, before: int, position: int, *, done: bool) -> Script[bool]:
@@ -176,6 +177,11 @@ def _webhook(key: SessionKey, row: Row) -> Webhook:
         so_far.position, so_far.tries, so_far.last_error or None,
         so_far.failing_since_us or None, so_far.next_try_us or None, so_far.ended_us or None,
     )  # fmt: skip
+
+
+def _is_hidden(value: object) -> bool:
+    """Whether it wants a key that is not here, or one that went with its session; nobody else has to wait for it."""
+    return isinstance(value, Unopened) or is_marked(value)
 
 
 def _due(row: Row) -> DueWebhook:

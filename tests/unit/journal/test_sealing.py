@@ -116,8 +116,9 @@ def test_what_is_enlisted_is_sealed_by_the_key_itself(value: bytes) -> None:
     assert Sealer().from_enlisted(b"{}") == b"{}"
     with pytest.raises(KeyMissing):
         Sealer().from_enlisted(sealed)
-    with pytest.raises(StoreCorrupt):
-        Sealer(Held("a")).from_enlisted(sealed[:-1] + bytes([sealed[-1] ^ 1]))
+    for wrong in (sealed[:-1] + bytes([sealed[-1] ^ 1]), *(sealed[:n] for n in range(len(MARK), 40))):
+        with pytest.raises(StoreCorrupt):
+            Sealer(Held("a")).from_enlisted(wrong)
 
 
 def test_a_key_of_the_past_is_known_no_more_once_it_is_destroyed() -> None:
