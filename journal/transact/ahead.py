@@ -100,7 +100,7 @@ def drop_blob(key: ThreadKey, sha256: str) -> Script[None]:
     """Delete the bytes again, unless something of the session has them."""
     locked = yield from lock_in_session(key)
     if locked is not None and not locked.session.deleted:
-        yield from delete_unused_media(locked.row.session_id, sha256)
+        yield from delete_unused_media(locked.row.session_id, (sha256,))
 
 
 def _where(key: ThreadKey, place: Place, command: Beginning) -> Script[tuple[ThreadKey, Place, int] | None]:

@@ -6,7 +6,7 @@ which, without the salt, tells nothing; whoever erases says in an entry that it 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -64,22 +64,23 @@ def erase_content(row: ThreadRow, seq: int, content: Content, stored: bytes) -> 
     yield from forget_states(row)
 
 
-def delete_unused_media(session_id: int, sha256: str) -> Script[None]:
-    """Delete the bytes of a file, unless an entry of the session is kept in them or names them.
+def delete_unused_media(session_id: int, sha256s: Iterable[str]) -> Script[None]:
+    """Delete the bytes of files, but for those that an entry of the session is kept in or names.
 
-    All of the session is read, and not by the store itself: what stands there may be sealed.
+    All of the session is read, once and not by the store itself: what stands there may be sealed.
     """
-    name, after = sha256.encode(), 0
-    while True:
+    unused, after = set(sha256s), 0
+    while unused:
         end = yield from first("session_page_end", session_id, after, PAGE_ENTRIES_MAX, PAGE_BYTES_MAX)
         if end is None or end[0] is None:
             break
         for row in (yield from rows("read_session", session_id, after, end[0], PAGE_ENTRIES_MAX)):
             body, blob, blob_body = row[13:16]
-            if blob == sha256 or name in bytes(blob_body or b"" if body is None else body):
-                return
+            stored = bytes(blob_body or b"" if body is None else body)
+            unused -= {sha for sha in unused if sha == blob or sha.encode() in stored}
         after = end[0]
-    yield from first("delete_blob", session_id, sha256)
+    for sha in sorted(unused):
+        yield from first("delete_blob", session_id, sha)
 
 
 def forget_states(row: ThreadRow) -> Script[None]:

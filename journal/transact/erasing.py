@@ -154,9 +154,9 @@ def _delete_media(erased: Entry | None, sessions: Collection[int]) -> Script[Non
 
     Last: what a fork that was made whole held of its origin names them, too, until it has let go of it.
     """
-    for sha in sorted(set() if erased is None else set(media_of(erased.payload))):
-        for session_id in sorted(sessions):
-            yield from delete_unused_media(session_id, sha)
+    named = frozenset[str]() if erased is None else frozenset(media_of(erased.payload))
+    for session_id in sorted(sessions):
+        yield from delete_unused_media(session_id, named)
 
 
 def _say_so(row: ThreadRow, session: SessionRow, command: EraseEntry, erased: Entry | None) -> Script[int]:

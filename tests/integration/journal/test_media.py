@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from tests.integration.journal.conftest import KEY, SESSION, Played
-from turnwright.journal.commands import CreateSession, Inject, Steer, Submit, UpdateState
+from turnwright.journal.commands import CreateSession, EraseEntry, Inject, Steer, Submit, UpdateState
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.errors import InvalidInput, StoreCorrupt
 from turnwright.journal.ids import turn_id
 from turnwright.journal.messages import Media, Message, Text
 from turnwright.journal.store_verify import verify
@@ -52,6 +52,27 @@ async def test_a_report_brings_its_files_and_whoever_comes_later_may_refer_to_th
     await played.execute(KEY, Inject(request_id="r", message=picture(STORED)))
     assert await played.journal.blobs(SESSION, [STORED]) == {STORED: PNG}
     assert [finding async for proof in verify(played.journal) for finding in proof.findings] == []
+
+
+async def test_an_erasure_of_many_files_looks_once_for_who_else_names_them(played: Played) -> None:
+    turn = await played.submit("first")
+    epoch = await played.claim(turn)
+    await played.ask(turn, epoch)
+    pictures = {hashlib.sha256(what).hexdigest(): what for what in (PNG, b"second", b"third")}
+    outcome = await played.answer(
+        turn, epoch, *(Media(mime="image/png", blob=blob) for blob in pictures), blobs=pictures
+    )
+    [answer] = [entry for entry in outcome.entries if entry.type == "model.responded"]
+    await played.execute(KEY, Inject(request_id="r", message=picture(STORED)))
+    points: list[str] = []
+    played.journal.driver.hook = points.append
+    await played.execute(KEY, EraseEntry(request_id="erase", seq=answer.seq))
+    played.journal.driver.hook = None
+    assert [point for point in " ".join(points).split() if "read_session" in point] == ["read_session"]
+    assert await played.journal.blobs(SESSION, [STORED]) == {STORED: PNG}
+    for gone in pictures.keys() - {STORED}:
+        with pytest.raises(StoreCorrupt, match=gone):
+            await played.journal.blobs(SESSION, [gone])
 
 
 async def test_a_context_that_an_operator_writes_refers_to_files_that_are_there_too(played: Played) -> None:
