@@ -11,6 +11,7 @@ else there is handed to the server's client (`host` for a socket folder, `sslmod
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
+from turnwright.journal.authority import split
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
 from turnwright.journal.sealing.providers import provider_of
@@ -24,7 +25,7 @@ def open_driver(url: str) -> Driver:
     Raises:
         InvalidInput: the URL names no store, or keys that cannot be had.
     """
-    scheme = urlsplit(url).scheme
+    scheme = split(url, "the journal's URL").scheme
     if scheme == "sqlite":
         return _sqlite(url)
     if scheme in ("postgresql", "postgres"):

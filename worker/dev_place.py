@@ -107,7 +107,7 @@ def without_password(url: str) -> str:
     if parts.scheme == "sqlite":
         return url
     credentials, at, place = parts.netloc.rpartition("@")
-    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name != "password"])
+    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if not name.endswith("password")])
     return f"{parts.scheme}://{credentials.partition(':')[0]}{at}{place}{parts.path}{query and f'?{query}'}"
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from turnwright.journal.authority import split
 from turnwright.journal.drivers import sqlite_file
 from turnwright.journal.snapshots.opening import checked_url
 from turnwright.worker.settings_environment import ENV_PREFIX, check_environment
@@ -27,7 +28,7 @@ DAY_S = 86_400
 WORKFLOW_TASK_TIMEOUT_MAX_S = 120
 OPTIONS = {"journal_url": "--journal"}  # those of another name than the setting
 JOURNAL_URL = re.compile(r"(sqlite:///(?!:memory:).+|postgres(ql)?://.+)")
-SECRET = ("journal_url", "snapshots")  # may hold a password
+SECRET = ("journal_url", "snapshots", "gateway_url", "gateway_token")  # may hold a password, or is one
 HOST_PORT = re.compile(r"[^\s/]+:\d{1,5}")
 WEB_PAGE = re.compile(r"https?://[^\s/]\S*")
 AGENTS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -173,6 +174,7 @@ class Settings(BaseSettings):
     @field_validator("journal_url")
     @classmethod
     def _check_journal_url(cls, value: str) -> str:
+        split(value, "")
         return _matching(JOURNAL_URL, value, "sqlite:///path/of/a/file or postgresql://user@host/database")
 
     @field_validator("snapshots")

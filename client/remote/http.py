@@ -36,7 +36,7 @@ class Http:
 
     def __init__(self, url: str, token: str | None) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._url = url
+        self._shown = str(httpx2.URL(url).copy_with(userinfo=b""))
         self._client = httpx2.AsyncClient(
             base_url=url.rstrip("/"),
             headers=headers,
@@ -96,7 +96,7 @@ class Http:
         try:
             return await self._client.request(method, path, params=params, content=body, headers=headers)
         except httpx2.TransportError as error:
-            raise StoreUnavailable(f"the gateway at {self._url} does not answer: {_brief(error)}") from None
+            raise StoreUnavailable(f"the gateway at {self._shown} does not answer: {_brief(error)}") from None
 
     @asynccontextmanager
     async def lines(self, path: str, params: Params) -> AsyncIterator[AsyncIterator[str]]:

@@ -28,7 +28,7 @@ WANTED = f"memory:, file:///folder, redis://…, or one of {', '.join(f'{scheme}
 
 def checked_url(url: str) -> str:
     """The URL itself, if its kind is known; loads no driver. Raises `InvalidInput`."""
-    scheme = urlsplit(url).scheme
+    scheme = _scheme(url)
     if scheme not in ("memory", "file", *REDIS, *SQL):
         raise InvalidInput(f"{scheme or 'no scheme'!r} is no store of snapshots; use {WANTED}")
     return url
@@ -40,7 +40,7 @@ def snapshots_at(url: str) -> SnapshotStore:
     Raises:
         InvalidInput: the URL names no store, or its driver is not installed.
     """
-    scheme = urlsplit(checked_url(url)).scheme
+    scheme = _scheme(checked_url(url))
     if scheme == "memory":
         return MemorySnapshots()
     if scheme == "file":
@@ -64,6 +64,12 @@ async def open_snapshots(url: str) -> AsyncIterator[SnapshotStore]:
         yield store
     finally:
         await store.stop()
+
+
+def _scheme(url: str) -> str:
+    """Whatever stands behind it, which only its store can read."""
+    scheme, colon, _ = url.partition(":")
+    return scheme.lower() if colon else ""
 
 
 def _files(url: str) -> SnapshotStore:

@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Collection
 from importlib.resources import files
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 from uuid import uuid4
 
 from redis.asyncio import Redis
@@ -23,6 +23,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as Silent
 
+from turnwright.journal.authority import split
 from turnwright.journal.errors import InvalidInput, SnapshotGone, StoreError, StoreUnavailable
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.snapshots.deciding import Kept, Policy, Verdict, checked_policy, kept
@@ -40,7 +41,7 @@ class RedisSnapshots:
     """Hashes whose names begin with the `prefix` of the URL."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
+        parts = split(url, "the URL of the snapshots")
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         self._prefix = options.pop("prefix", PREFIX)
         said = {name: value for name, value in options.items() if "pass" not in name}

@@ -255,8 +255,9 @@ def _table(name: str, metadata: MetaData) -> Table:
 def _parsed(url: str) -> URL:
     try:
         return make_url(url)
-    except (ArgumentError, ValueError) as error:
-        raise InvalidInput(f"the URL of the snapshots names no database: {error}") from error
+    except (ArgumentError, ValueError):
+        # What it says may be a part of a password.
+        raise InvalidInput("the URL of the snapshots names no database: see its host and port") from None
 
 
 def _engine(url: URL) -> AsyncEngine:

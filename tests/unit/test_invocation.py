@@ -145,6 +145,7 @@ def test_those_who_ask_at_once_whether_a_dev_runs_do_not_take_each_other_for_one
         ("postgresql://ann:se:cret@host:5432/db", "postgresql://ann@host:5432/db"),
         ("postgresql://ann@host/db?schema=x", "postgresql://ann@host/db?schema=x"),
         ("postgresql:///db?password=secret&host=/run", "postgresql:///db?host=%2Frun"),
+        ("postgresql://host/db?sslpassword=secret&sslmode=require", "postgresql://host/db?sslmode=require"),
         ("postgresql://host/db", "postgresql://host/db"),
     ],
 )

@@ -213,6 +213,17 @@ def test_the_journals_password_appears_neither_in_an_error_nor_in_the_representa
         Settings.load(journal_url="mysql://user:secret@host/db")
     assert "secret" not in str(caught.value)
     assert "secret" not in repr(Settings.load(journal_url="postgresql://user:secret@host/db"))
+    with pytest.raises(SettingsError, match="write / as %2F") as caught:
+        Settings.load(journal_url="postgresql://user:half/secret@host/db")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["journal_url", "snapshots", "gateway_url", "gateway_token"])
+def test_a_secret_that_is_written_wrongly_is_not_shown(name: str, tmp_path: Path) -> None:
+    (tmp_path / "turnwright.toml").write_text(f'{name} = ["secret"]')
+    with pytest.raises(SettingsError, match=name) as caught:
+        Settings.load()
+    assert "secret" not in str(caught.value)
 
 
 def test_settings_do_not_change_after_they_were_read() -> None:

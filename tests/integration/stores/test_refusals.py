@@ -116,6 +116,6 @@ async def test_a_database_that_does_not_exist_is_the_callers_to_correct(postgres
 
 
 async def test_a_url_the_client_cannot_read_is_refused_without_its_password() -> None:
-    error = await refusal("postgresql://user:hunter2@host:notaport/journal")
-    assert "notaport" in str(error)
+    error = await refusal("postgresql://user:hunter2@host/journal?sslmode=nonsense")
+    assert "sslmode" in str(error)
     assert "hunter2" not in str(error)

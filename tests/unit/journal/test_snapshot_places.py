@@ -1,5 +1,6 @@
 """A URL that names no place for snapshots is refused in one sentence; so is one whose driver is not installed."""
 
+import re
 import subprocess
 import sys
 
@@ -30,7 +31,7 @@ for url in {urls!r}:
         ("file://host/folder", "named as file:///srv/shop/snapshots"),
         ("file:///", "named as file:///srv/shop/snapshots"),
         ("file:///srv?table=x", "named as file:///srv/shop/snapshots"),
-        ("redis://host:port/0", "names no Redis"),
+        ("redis://host:port/0", "names no host"),
         ("redis://host/0?colour=blue", "names no Redis"),
         ("postgresql+asyncpg://host:port/shop", "names no database"),
         ("sqlite+aiosqlite://host/file", "names no database"),
@@ -41,6 +42,23 @@ def test_a_url_that_names_no_place_is_refused(url: str, said: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         snapshots_at(url)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:sec/ret@host/0",
+        "redis://:12/secret@host/0",
+        "redis://:sec#ret@host/0",
+        "redis://:sec[ret@host/0",
+        "mysql+asyncmy://ann:a@sec:ret@host/shop",
+    ],
+)
+def test_a_refusal_shows_no_part_of_a_password(url: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        snapshots_at(url)
+    assert not {"sec", "ret"} & set(re.split(r"\W+", str(caught.value)))
+    assert "secret" not in str(caught.value)
 
 
 def test_a_driver_that_is_not_installed_is_named_with_what_installs_it() -> None:
