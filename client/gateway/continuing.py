@@ -32,8 +32,8 @@ def continued(tracer: Tracer | None, request: Request) -> Iterator[Answered]:
         yield _unheard
         return
     from opentelemetry.context import Context  # noqa: PLC0415 - who sends spans has loaded it
-    from opentelemetry.trace import SpanKind, get_current_span, use_span  # noqa: PLC0415
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415
+    from opentelemetry.trace import SpanKind, get_current_span, use_span  # noqa: PLC0415 - as above
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 - as above
 
     caller = TraceContextTextMapPropagator().extract(request.headers, Context())
     if not get_current_span(caller).get_span_context().is_valid:

@@ -234,9 +234,10 @@ class Meters:
             self._turns.add(agent, phase, value=_seconds(turn.started_at_us, entry.at_us))
 
     def _count_usage(self, model: str, usage: Usage) -> None:
+        # A provider may say anything, and a counter that is told less than nothing breaks the page.
         for kind in TOKENS:
-            self._tokens.add(model, kind, value=getattr(usage, f"{kind}_tokens"))
-        self._cost.add(model, value=usage.cost_microusd / MICROS_PER_USD)
+            self._tokens.add(model, kind, value=max(0, getattr(usage, f"{kind}_tokens")))
+        self._cost.add(model, value=max(0, usage.cost_microusd) / MICROS_PER_USD)
 
     def _begin(self) -> None:
         """What has the same labels in every process."""

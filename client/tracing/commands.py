@@ -142,6 +142,6 @@ def _queued(span: Span, ids: TurnIds) -> SpanContext:
 
 def _within(parent: SpanContext) -> Context:
     from opentelemetry.context import Context  # noqa: PLC0415 - it is loaded
-    from opentelemetry.trace import NonRecordingSpan, set_span_in_context  # noqa: PLC0415
+    from opentelemetry.trace import NonRecordingSpan, set_span_in_context  # noqa: PLC0415 - as above
 
     return set_span_in_context(NonRecordingSpan(parent), Context())

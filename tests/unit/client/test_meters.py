@@ -170,6 +170,13 @@ def test_an_agent_stands_at_zero_from_its_first_turn_on_and_a_tool_from_its_firs
     assert found["turnwright_unknown_effects_total", "pay"] == 1
 
 
+def test_a_provider_that_tells_of_less_than_nothing_breaks_no_page() -> None:
+    answered = ModelResponded(ordinal=1, model="m", blocks=(), usage=Usage(input_tokens=-7, cost_microusd=-1))
+    found = counters(counted(answered, ModelLate(ordinal=1, what="responded")))
+    assert found["turnwright_model_tokens_total", "m", "input"] == 0
+    assert found["turnwright_late_results_total", "model"] == 1
+
+
 def test_a_code_that_stands_at_zero_is_counted_as_itself_however_many_others_came_before() -> None:
     codes = [*(f"tool_{n}" for n in range(CODES_MAX)), "internal"]
     meters = counted(*(TurnFailed(code=code, message="no", revision=2) for code in codes))
