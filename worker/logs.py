@@ -120,10 +120,14 @@ class _LibraryLevels:
     def __init__(self) -> None:
         self._said: Mapping[str, LogLevel] = {}
         self._before: dict[str, int] = {}
+        self._lock = threading.Lock()
 
     def follow(self, levels: Mapping[str, LogLevel]) -> None:
-        if levels == self._said:
-            return
+        if levels != self._said:
+            with self._lock:  # others log meanwhile, and find the same
+                self._follow(levels)
+
+    def _follow(self, levels: Mapping[str, LogLevel]) -> None:
         self._said = levels
         for name in self._before.keys() - levels.keys():
             logging.getLogger(name).setLevel(self._before.pop(name))
