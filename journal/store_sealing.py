@@ -7,16 +7,16 @@ transactions, so a run that was cut off is begun anew and goes on with those tha
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import InvalidInput
+from turnwright.journal.errors import UNREADABLE, InvalidInput, JournalError
 from turnwright.journal.ids import SessionKey, ThreadKey
-from turnwright.journal.script import Script, batch, first, rows
-from turnwright.journal.sealing.sealer import DataKey
+from turnwright.journal.script import Row, Script, batch, first, rows
+from turnwright.journal.sealing.sealer import DataKey, Sealer
 from turnwright.journal.store import Journal
 from turnwright.journal.transact import sealing
 from turnwright.journal.transact.indexing import index_some
@@ -27,11 +27,12 @@ P = TypeVar("P", int, str)
 
 @dataclass(frozen=True, slots=True)
 class SealedSession:
-    """A session of which nothing is left unsealed now."""
+    """A session of which nothing is left unsealed now; `kept`: why some of it had to be left as it is."""
 
     key: SessionKey
-    threads: int
-    entries: int
+    threads: int = 0
+    entries: int = 0
+    kept: str = ""
 
 
 async def seal(journal: Journal) -> AsyncIterator[SealedSession]:
@@ -39,15 +40,17 @@ async def seal(journal: Journal) -> AsyncIterator[SealedSession]:
 
     Raises:
         InvalidInput: there are no keys.
-        KeyMissing: something of a session was sealed with one that is not among them.
-        StoreCorrupt: a turn, a file or a receipt of a session is not as it was written; those before it are sealed.
     """
     driver, after = journal.driver, 0
     _check(driver)
     while page := await driver.read(partial(rows, "unsealed_sessions", after, PAGE_MAX)):
         for session_id, canonical in page:
-            yield await _seal_session(driver, session_id, SessionKey(*json.loads(canonical)))
-            after = session_id
+            key, after = SessionKey(*json.loads(canonical)), session_id
+            try:
+                sealed = await _seal_session(driver, session_id, key)
+            except UNREADABLE as error:
+                sealed = SealedSession(key, kept=str(error))
+            yield sealed
     await driver.scrub()
 
 
@@ -56,17 +59,28 @@ async def wrap_anew(driver: Driver) -> int:
 
     Raises:
         InvalidInput: there are no keys.
-        KeyMissing: the one that wraps some is not among them.
-        StoreCorrupt: some is not as it was wrapped.
+        KeyMissing: the one that wraps some is not among them; all others are wrapped by then.
+        StoreCorrupt: some is not as it was wrapped; likewise.
     """
     _check(driver)
-    sealer, after, done = driver.sealer, 0, 0
-    while page := await driver.read(partial(rows, "data_keys_not_by", after, sealer.newest, PAGE_MAX)):
-        wrapped = [(row[0], sealer.rewrap(DataKey(bytes(row[1]), bytes(row[2]), row[3]))) for row in page]
-        columns = tuple((session_id, key.wrapped, key.wrapped_by) for session_id, key in wrapped)
-        await driver.write(partial(batch, "rewrap_data_key", columns))
-        done, after = done + len(page), page[-1][0]
+    after, done, errors = 0, 0, list[JournalError]()
+    while page := await driver.read(partial(rows, "data_keys_not_by", after, driver.sealer.newest, PAGE_MAX)):
+        wrapped = tuple(_wrapped_anew(driver.sealer, page, errors))
+        await driver.write(partial(batch, "rewrap_data_key", wrapped))
+        done, after = done + len(wrapped), page[-1][0]
+    if errors:
+        raise errors[0]
     return done
+
+
+def _wrapped_anew(sealer: Sealer, page: Iterable[Row], errors: list[JournalError]) -> Iterator[Row]:
+    for session_id, key_id, wrapped, wrapped_by in page:
+        try:
+            key = sealer.rewrap(DataKey(bytes(key_id), bytes(wrapped), wrapped_by))
+        except UNREADABLE as error:
+            errors.append(error)
+        else:
+            yield session_id, key.wrapped, key.wrapped_by
 
 
 async def keys_in_use(driver: Driver) -> Mapping[str, int]:
@@ -88,13 +102,14 @@ def _check(driver: Driver) -> None:
 
 async def _seal_session(driver: Driver, session_id: int, key: SessionKey) -> SealedSession:
     after, threads, entries = 0, 0, 0
+    await driver.write(partial(sealing.seal_control, key))
     while page := await driver.read(partial(rows, "thread_page_of_session", after, PAGE_MAX, session_id)):
         for thread_id, canonical in page:
             entries += await _seal_thread(driver, canonical)
             threads += not ThreadKey.parse(canonical).is_session_log
             after = thread_id
     await _pages(driver, "", partial(sealing.seal_blob, key))
-    await driver.write(partial(sealing.seal_session, key))
+    await driver.write(partial(sealing.seal_webhooks, key))
     return SealedSession(key, threads, entries)
 
 

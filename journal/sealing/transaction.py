@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from turnwright.journal.codec import body_digest
-from turnwright.journal.errors import UNREADABLE, InvalidInput, StoreCorrupt
+from turnwright.journal.errors import UNREADABLE, InvalidInput, KeyMissing, StoreCorrupt
 from turnwright.journal.keyring import SALT_BYTES, Altered, opened_with
 from turnwright.journal.script import Append, Batch, Command, Query, Row, Script, first
 from turnwright.journal.sealing.columns import BLOB, BODY, CONTROL, PAYLOADS, READS, WRITES, Body, Owner, Read, Write
-from turnwright.journal.sealing.sealer import DataKey, Sealer
+from turnwright.journal.sealing.sealer import NO_KEYS, DataKey, Sealer
 from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, PLAIN, Unopened, escaped, is_marked, marked
 
 T = TypeVar("T")
@@ -125,12 +125,19 @@ class _Transaction:
 
     def _value(self, write: Write, params: tuple[Any, ...], label: str, value: Any) -> Script[Any]:  # noqa: ANN401 - text or bytes
         if not self._sealer.seals:
+            self._check_unsealed(write, params[write.owner])
             return escaped(value)
         if write.of == "nobody":
             return self._sealer.enlisted(value)
         owner = params[write.owner]
         session_id = owner if write.of == "session" else (yield from self._session(owner))
         return (yield from self._seal(session_id, label, value))
+
+    def _check_unsealed(self, write: Write, owner: int) -> None:
+        """Without keys nothing is written to a session of which something sealed was read: it would stay as it is."""
+        session_id = owner if write.of == "session" else self._session_of.get(owner)
+        if write.of != "nobody" and session_id in self._key_of:
+            raise KeyMissing(NO_KEYS)
 
     def _appended(self, new: Append) -> Script[Append]:
         if not self._sealer.seals:

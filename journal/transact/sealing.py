@@ -74,13 +74,18 @@ def seal_blob(key: SessionKey, after: str) -> Script[str | None]:
     return str(row[0])
 
 
-def seal_session(key: SessionKey) -> Script[None]:
-    """Seal a session's control and webhooks; with that nothing of it is left unsealed."""
+def seal_control(key: SessionKey) -> Script[None]:
+    """Seal a session's control, first of all: whoever has no keys writes nothing to its threads from then on."""
+    session = yield from first("lock_session", key.canonical)
+    if session is not None and session[3] is None and not isinstance(session[1], Unopened):
+        yield from first("reseal_session", session[0], session[1])
+
+
+def seal_webhooks(key: SessionKey) -> Script[None]:
+    """Seal a session's webhooks, last of all: with that nothing of it is left unsealed."""
     session = yield from first("lock_session", key.canonical)
     if session is None or session[3] is not None:
         return
-    if not isinstance(session[1], Unopened):
-        yield from first("reseal_session", session[0], session[1])
     after: tuple[int, str] = (0, "")
     while page := (yield from rows("webhooks_of_session", session[0], "", *after, ROWS_MAX)):
         yield from batch("reseal_webhook", tuple((session[0], row[0], row[3], row[5]) for row in page))

@@ -116,14 +116,23 @@ class JournalUpkeep:
         self._run(screen, run)
 
     def seal(self, *, as_json: Json = False) -> None:
-        """Seal what was written before the journal's URL named keys, and wrap data keys by the newest of them."""
+        """Seal what was written before the journal's URL named keys, and wrap data keys by the newest of them.
+
+        Exits with 1 if something had to be left.
+        """
         screen = Screen(as_json=as_json)
 
         async def run(journal: Journal) -> int:
-            sessions = entries = 0
+            sessions = entries = kept = 0
             with _status("sealing", screen) as status:
                 async for sealed in store_sealing.seal(journal):
-                    sessions, entries = sessions + 1, entries + sealed.entries
+                    kept += bool(sealed.kept)
+                    sessions, entries = sessions + (not sealed.kept), entries + sealed.entries
+                    if sealed.kept:
+                        where = sealed.key.canonical
+                        screen.show(
+                            {"kept": {"where": where, "kept": sealed.kept}}, f"left as it is: {where}: {sealed.kept}"
+                        )
                     status.update(f"sealing: {counted(sessions, 'session')}, {entries:,} entries")
             wrapped = await store_sealing.wrap_anew(journal.driver)
             in_use = await store_sealing.keys_in_use(journal.driver)
@@ -132,7 +141,7 @@ class JournalUpkeep:
                 {"sessions": sessions, "entries": entries, "wrapped": wrapped, "keys": dict(in_use)},
                 f"{done}, wrapped {counted(wrapped, 'data key')} anew; keys in use: {', '.join(in_use) or 'none'}",
             )
-            return 0
+            return REFUSED if kept else 0
 
         self._run(screen, run)
 

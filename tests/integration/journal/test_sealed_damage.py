@@ -1,19 +1,21 @@
 """What is damaged in a sealed journal: it is said, it hides nothing else, and nothing makes it worse."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from tests.integration.journal.conftest import KEY, SESSION, Played, Sql
+from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored, key_line, opened
 from tests.integration.journal.moving import IMAGE, SIDE, proven
 from tests.integration.journal.sealed import IMAGE_SHA
 from turnwright.journal import store_admin, store_sealing
-from turnwright.journal.commands import DeleteSession, EraseEntry
-from turnwright.journal.errors import StoreCorrupt
-from turnwright.journal.ids import ThreadKey
-from turnwright.journal.messages import Media, Text
+from turnwright.journal.commands import DeleteSession, EraseEntry, Submit
+from turnwright.journal.errors import KeyMissing, StoreCorrupt
+from turnwright.journal.ids import ThreadKey, turn_id
+from turnwright.journal.messages import Media, Text, user
 from turnwright.journal.sealing.values import MARK, TEXT_MARK
 from turnwright.journal.store_webhooks import create_webhook, list_webhooks
+from turnwright.journal.transact.sealing import seal_control
 from turnwright.journal.transact.webhooks import find_due
 from turnwright.journal.webhooks import WantedWebhook
 
@@ -121,3 +123,47 @@ async def test_nothing_is_delivered_to_what_is_left_of_a_deleted_session(sealed:
     assert len((await driver.read(partial(find_due, "", 100))).webhooks) == 1
     await sealed.execute(SESSION, DeleteSession(request_id="delete", principal="ann"))
     assert (await driver.read(partial(find_due, "", 100))).webhooks == ()
+
+
+async def test_one_session_that_cannot_be_sealed_keeps_no_other_from_it(
+    played: Played, sealed: Played, sql: Sql, stored: Stored
+) -> None:
+    await played.submit("large " * 60_000)
+    await played.submit("two", OTHER)
+    await played.submit("that platypus is in no request", ThreadKey("t", None, "agent", "third"))
+    turn = await sealed.submit("three", OTHER)
+    await damaged(sql, "turns", "body", f"turn_id = '{turn}'")
+    done = {one.key: one.kept for one in [one async for one in store_sealing.seal(sealed.journal)]}
+    assert [key for key, kept in done.items() if kept] == [OTHER.session_key]
+    assert len(done) == 3
+    assert not await stored("is in no request")
+
+
+async def test_one_data_key_that_cannot_be_unwrapped_keeps_no_other_from_being_wrapped(
+    sealed: Played, sealed_url: str, keys: Path, sql: Sql
+) -> None:
+    for key in (KEY, OTHER):
+        await sealed.submit("task", key)
+    first = "session_id = (SELECT min(session_id) FROM data_keys)"
+    await sql(f"UPDATE data_keys SET wrapped_by = 'lost' WHERE {first}")
+    keys.write_text(f"{key_line('second', 2)}\n{key_line('first', 1)}\n")
+    async with opened(sealed_url) as rotated:
+        with pytest.raises(KeyMissing, match="'lost'"):
+            await store_sealing.wrap_anew(rotated.journal.driver)
+        assert await store_sealing.keys_in_use(rotated.journal.driver) == {"lost": 1, "second": 1}
+
+
+async def test_who_has_no_keys_writes_nothing_to_a_session_that_is_sealed_or_is_being_sealed(
+    played: Played, sealed: Played, stored: Stored
+) -> None:
+    await played.submit("before there were keys")
+    await sealed.journal.driver.write(partial(seal_control, SESSION))
+    late = Submit(request_id="late", turn_id=turn_id(KEY, "late"), input=user("in clear"))
+    for writing in (
+        played.journal.execute(KEY, late),
+        create_webhook(played.journal.driver, SESSION, ANYWHERE, "ann", "hook"),
+    ):
+        with pytest.raises(KeyMissing, match="add `keys=FILE`"):
+            await writing
+    assert not await stored("in clear")
+    assert not await stored("hook.example")
