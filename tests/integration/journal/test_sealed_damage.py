@@ -8,12 +8,14 @@ import pytest
 from tests.integration.journal.conftest import KEY, SESSION, Played, Sql, Stored, key_line, opened
 from tests.integration.journal.moving import IMAGE, SIDE, proven
 from tests.integration.journal.sealed import IMAGE_SHA
+from tests.integration.journal.test_deltas import delta, speaking
 from turnwright.journal import store_admin, store_sealing
 from turnwright.journal.commands import DeleteSession, EraseEntry, Submit
 from turnwright.journal.errors import KeyMissing, StoreCorrupt
 from turnwright.journal.ids import ThreadKey, turn_id
 from turnwright.journal.messages import Media, Text, user
 from turnwright.journal.sealing.values import MARK, TEXT_MARK
+from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.store_webhooks import create_webhook, list_webhooks
 from turnwright.journal.transact.sealing import seal_control
 from turnwright.journal.transact.webhooks import find_due
@@ -123,6 +125,18 @@ async def test_nothing_is_delivered_to_what_is_left_of_a_deleted_session(sealed:
     assert len((await driver.read(partial(find_due, "", 100))).webhooks) == 1
     await sealed.execute(SESSION, DeleteSession(request_id="delete", principal="ann"))
     assert (await driver.read(partial(find_due, "", 100))).webhooks == ()
+
+
+async def test_words_that_come_after_a_deletion_leave_no_data_key_behind(sealed: Played, sql: Sql) -> None:
+    turn, epoch = await speaking(sealed)
+    row = await sealed.journal.thread(KEY)
+    assert row is not None
+    await sealed.answer(turn, epoch, Text(text="done"))
+    await sealed.execute(SESSION, DeleteSession(request_id="delete", principal="ann"))
+    await sealed.journal.deltas.add(KEY, row.id, 1, [delta(turn, "late")])
+    await finish_deletions(sealed.journal.driver, 100)
+    assert await sql("SELECT count(*) FROM data_keys") == [(0,)]
+    assert await proven(sealed.journal) == []
 
 
 async def test_one_session_that_cannot_be_sealed_keeps_no_other_from_it(
