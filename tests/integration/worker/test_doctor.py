@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from temporalio.api.namespace.v1 import NamespaceInfo
 
 from tests.integration.client.program import NOBODY_THERE
 from turnwright.journal import store_sealing
@@ -22,7 +23,7 @@ from turnwright.worker.doctor.agents import look_at_agents
 from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
 from turnwright.worker.doctor.snapshots import look_at_snapshots
-from turnwright.worker.doctor.temporal import look_at_temporal
+from turnwright.worker.doctor.temporal import BLOB_BYTES_MIN, _limits, look_at_temporal
 from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_server import TemporalServer
 
@@ -114,11 +115,27 @@ def test_what_a_crash_of_the_store_would_lose_is_judged(name: str, value: str, v
 
 async def test_a_temporal_that_is_well_and_a_namespace_that_is_not_there(temporal: TemporalServer) -> None:
     there = Settings(temporal_address=temporal.address, temporal_environment=False)
-    assert set(verdicts(await findings(look_at_temporal(there))).values()) == {"ok"}
+    found = await findings(look_at_temporal(there))
+    assert set(verdicts(found).values()) == {"ok"}
+    assert found["limits"].said == "it takes 2,048 KiB at once"
     elsewhere = there.model_copy(update={"temporal_namespace": "elsewhere"})
     found = await findings(look_at_temporal(elsewhere))
     assert found["namespace"].verdict == "failed"
     assert "namespace create --namespace elsewhere" in found["namespace"].todo
+
+
+@pytest.mark.parametrize(
+    ("taken", "verdict"), [(2 * 1024 * 1024, "ok"), (BLOB_BYTES_MIN, "ok"), (BLOB_BYTES_MIN - 1, "warning"), (0, "ok")]
+)
+def test_a_namespace_that_takes_little_at_once_is_told_of(taken: int, verdict: Verdict) -> None:
+    assert _limits(NamespaceInfo.Limits(blob_size_limit_error=taken)).verdict == verdict
+
+
+async def test_keys_for_temporal_that_cannot_be_read_are_a_finding_like_any_other(tmp_path: Path) -> None:
+    there = Settings(temporal_address=NOBODY_THERE, temporal_environment=False, temporal_keys=tmp_path / "keys")
+    found = await findings(look_at_temporal(there))
+    assert verdicts(found) == {"temporal": "failed"}
+    assert "temporal_keys" in found["temporal"].todo
 
 
 async def test_a_temporal_that_does_not_answer() -> None:
