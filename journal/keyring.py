@@ -37,6 +37,12 @@ class Keys:
 
     by_name: Mapping[str, bytes] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        """Raises InvalidInput: there is none, or one of a name or length that none may have."""
+        wrong = [name for name, key in self.by_name.items() if not _NAME.fullmatch(name) or len(key) != KEY_BYTES]
+        if wrong or not self.by_name:
+            raise InvalidInput(f"{wrong[0]!r} is no key: {WANTED}" if wrong else "there is no key")
+
     @property
     def newest(self) -> str:
         """The name of the one that seals."""

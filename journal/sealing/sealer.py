@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -20,6 +21,7 @@ from turnwright.journal.sealing.providers import KeyProvider
 from turnwright.journal.sealing.values import DATA, KEY_ID_BYTES, RING, bytes_of, marked, with_mark
 
 DATA_KEYS_KNOWN_MAX = 10_000
+ASK_AGAIN_S = 1.0
 NO_KEYS = "the journal is sealed and this process has no keys; add `keys=FILE` to the journal's URL"
 WRAPPED, ENLISTED = b"turnwright data key", b"turnwright enlisted"
 V = TypeVar("V", bytes, str)
@@ -40,6 +42,7 @@ class Sealer:
     def __init__(self, provider: KeyProvider | None = None) -> None:
         self._provider = provider
         self._keys: Keys | None = None if provider is None else provider.keys()
+        self._asked_s: dict[str, float] = {}
         self._known: OrderedDict[bytes, AESGCM] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -152,15 +155,19 @@ class Sealer:
         keys = self._ring()
         if name in keys.by_name:
             return keys
+        missing = KeyMissing(f"something was sealed with the key {name!r}, which is not among those of this process")
         assert self._provider is not None, "it gave the keys"
+        if time.monotonic() - self._asked_s.get(name, -ASK_AGAIN_S) < ASK_AGAIN_S:
+            raise missing
         try:
             keys = self._keys = self._provider.keys()
         except InvalidInput as error:
             raise KeyMissing(
                 f"something was sealed with the key {name!r}, and the keys cannot be read: {error}"
             ) from None
+        self._asked_s = {name: time.monotonic()}
         if name not in keys.by_name:
-            raise KeyMissing(f"something was sealed with the key {name!r}, which is not among those of this process")
+            raise missing
         return keys
 
     def _remember(self, key_id: bytes, key: bytes) -> AESGCM:

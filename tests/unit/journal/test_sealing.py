@@ -19,8 +19,10 @@ class Held:
 
     def __init__(self, *names: str) -> None:
         self.names = names
+        self.asked = 0
 
     def keys(self) -> Keys:
+        self.asked += 1
         if not self.names:
             raise InvalidInput("none is left")
         return Keys({name: name.encode().ljust(32, b".") for name in self.names})
@@ -119,6 +121,21 @@ def test_what_is_enlisted_is_sealed_by_the_key_itself(value: bytes) -> None:
     for wrong in (sealed[:-1] + bytes([sealed[-1] ^ 1]), *(sealed[:n] for n in range(len(MARK), 40))):
         with pytest.raises(StoreCorrupt):
             Sealer(Held("a")).from_enlisted(wrong)
+
+
+def test_a_provider_is_asked_for_the_same_missing_key_once_in_a_while() -> None:
+    held, missing = Held("a"), Sealer(Held("b")).make()
+    sealer, asked_before = Sealer(held), held.asked
+    for _ in range(20):
+        with pytest.raises(KeyMissing):
+            sealer.learn(missing)
+    assert held.asked - asked_before < 20
+
+
+@pytest.mark.parametrize("keys", [{}, {"a": b"short"}, {"no name": bytes(32)}, {"": bytes(32)}])
+def test_keys_that_can_be_none_are_refused_whoever_gives_them(keys: dict[str, bytes]) -> None:
+    with pytest.raises(InvalidInput):
+        Keys(keys)
 
 
 def test_a_key_of_the_past_is_known_no_more_once_it_is_destroyed() -> None:
