@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from turnwright.journal.driver import Driver
-from turnwright.journal.errors import UNREADABLE, InvalidInput, JournalError
+from turnwright.journal.errors import UNREADABLE, InvalidInput, JournalError, KeyMissing
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.script import Row, Script, batch, first, rows
 from turnwright.journal.sealing.sealer import DataKey, Sealer
@@ -86,6 +86,19 @@ def _wrapped_anew(sealer: Sealer, page: Iterable[Row], errors: list[JournalError
 async def keys_in_use(driver: Driver) -> Mapping[str, int]:
     """How many data keys each key wraps, by its name; none: no session is sealed."""
     return dict(await driver.read(partial(rows, "data_keys_by_wrapper")))
+
+
+async def untrue_keys(driver: Driver) -> list[str]:
+    """The keys in use of which this process has another one under the same name."""
+    wrong: list[str] = []
+    for name in (await keys_in_use(driver)).keys() & driver.sealer.names:
+        row = await driver.read(partial(first, "data_key_wrapped_by", name))
+        try:
+            if row is not None:
+                driver.sealer.learn(DataKey(bytes(row[0]), bytes(row[1]), row[2]))
+        except KeyMissing:
+            wrong.append(name)
+    return sorted(wrong)
 
 
 async def is_sealed(driver: Driver) -> bool:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
+from turnwright.worker.log_owner import add_owner
 from turnwright.worker.log_rules import LogLevel, LogRulesFile
 from turnwright.worker.log_traces import add_trace_ids
 from turnwright.worker.redaction import Redaction
@@ -37,7 +38,7 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, r
             drop_replayed,
             structlog.contextvars.merge_contextvars,
             *([] if rules is None else [_ruled(LogRulesFile(rules), log_level)]),
-            *([] if log_format == "console" else [add_trace_ids]),
+            *([] if log_format == "console" else [add_owner, add_trace_ids]),
             structlog.processors.add_log_level,
             structlog.processors.StackInfoRenderer(),
             _stamper(log_format),

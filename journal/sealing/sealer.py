@@ -69,8 +69,7 @@ class Sealer:
         """The same data key, wrapped by the newest key.
 
         Raises:
-            KeyMissing: the key that wraps it is not among ours.
-            StoreCorrupt: it is not as it was wrapped.
+            KeyMissing: the key that wraps it is not among ours, or another one has its name.
         """
         return self._wrap(key.key_id, self._unwrap(key))
 
@@ -86,8 +85,7 @@ class Sealer:
         """Unwrap a data key and know it from now on.
 
         Raises:
-            KeyMissing: the key that wraps it is not among ours.
-            StoreCorrupt: it is not as it was wrapped.
+            KeyMissing: the key that wraps it is not among ours, or another one has its name.
         """
         return self._remember(key.key_id, self._unwrap(key))
 
@@ -140,9 +138,9 @@ class Sealer:
         try:
             return opened_with(keys.cipher(key.wrapped_by, salt, WRAPPED), sealed, key.key_id)
         except Altered:
-            raise StoreCorrupt(
-                f"data key {key.key_id.hex()} is not as the key {key.wrapped_by!r} wrapped it; or that is another key "
-                "under the same name"
+            raise KeyMissing(
+                f"data key {key.key_id.hex()} is not as the key {key.wrapped_by!r} wrapped it: give the one of that "
+                "name that did, if this is another; else its row was changed"
             ) from None
 
     def _ring(self) -> Keys:

@@ -12,6 +12,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_s
 
 from tests.unit.logged import configured, events, fail_saying
 from turnwright.client.tracing.ids import TurnIds
+from turnwright.journal.ids import ThreadKey
 from turnwright.worker import log_rules
 from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
@@ -136,6 +137,16 @@ def test_a_log_that_nobody_reads_any_more_fails_nobody(error: type[Exception]) -
 
     configure_logs("json", "info", Closed())
     structlog.get_logger().info("lost")
+
+
+def test_whose_a_line_is_can_be_searched_for_by_each_part_of_its_thread() -> None:
+    stream = configured()
+    key = ThreadKey("acme", "ann", "support", "s-1", "main").canonical
+    structlog.get_logger().info("of a thread", thread=key)
+    structlog.get_logger().info("of its own", thread=key, session="other")
+    structlog.get_logger().info("of none", thread="main")
+    whose = [[line.get(part) for part in ("tenant", "user", "agent", "session")] for line in events(stream)]
+    assert whose == [["acme", "ann", "support", "s-1"], ["acme", "ann", "support", "other"], [None] * 4]
 
 
 def test_a_value_that_json_does_not_know_is_still_logged() -> None:

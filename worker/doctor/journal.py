@@ -16,7 +16,7 @@ from turnwright.journal.durations import SECOND_US
 from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.script import Script, rows
 from turnwright.journal.statements import migrations
-from turnwright.journal.store_sealing import keys_in_use
+from turnwright.journal.store_sealing import keys_in_use, untrue_keys
 from turnwright.journal.takers import REDUCER
 from turnwright.journal.transact.rows import clock
 from turnwright.worker.doctor.findings import Finding, broken, doubtful, fine
@@ -81,6 +81,9 @@ async def _sealing(driver: Driver) -> Finding:
     if missing:
         what = "no keys are given" if not sealer.seals else f"the keys {', '.join(missing)} are not given"
         return broken("sealing", f"the journal is sealed and {what}", "name them with `keys=` in the journal's URL")
+    if wrong := await untrue_keys(driver):
+        said = f"{', '.join(wrong)} is another key than the one of that name in use"
+        return broken("sealing", said, "give all processes the same file of keys; nothing in the journal is damaged")
     if old := [name for name in in_use if name != sealer.newest]:
         return doubtful("sealing", f"some is under {', '.join(old)}, an older key", "run `turnwright journal seal`")
     if await driver.read(partial(rows, "unsealed_sessions", 0, 1)):

@@ -11,7 +11,7 @@ from tests.integration.journal.sealed import in_clear
 from turnwright.journal import store_sealing
 from turnwright.journal.drivers import open_driver
 from turnwright.journal.entries import TurnQueued
-from turnwright.journal.errors import InvalidInput, StoreCorrupt
+from turnwright.journal.errors import InvalidInput, KeyMissing
 from turnwright.journal.ids import ThreadKey
 
 
@@ -23,7 +23,7 @@ async def test_another_key_of_the_same_name_opens_nothing(sealed: Played, sealed
     await lived_in(sealed)
     keys.write_text(key_line("first", 2))
     async with opened(sealed_url) as other:
-        with pytest.raises(StoreCorrupt, match="not as the key 'first' wrapped it"):
+        with pytest.raises(KeyMissing, match="not as the key 'first' wrapped it"):
             await other.journal.state(KEY)
 
 

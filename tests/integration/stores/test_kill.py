@@ -37,18 +37,23 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_tears_nothing(
 
 
 async def check_whole(look: Look, session_id: int, acknowledged: dict[int, int]) -> None:
-    entries = f"SELECT thread_id, count(*), max(seq) FROM entries WHERE session_id = {session_id}"
-    stored = {row[0]: row[1:] for row in await look(f"{entries} GROUP BY thread_id")}
-    heads: dict[int, int] = {row[0]: row[1] for row in await look("SELECT id, seq FROM threads")}
+    # In one statement: what the dead process sent last may be committed between two.
+    entries = f"SELECT thread_id, count(*) AS n, max(seq) AS last FROM entries WHERE session_id = {session_id}"
+    beside = f"threads AS t LEFT JOIN ({entries} GROUP BY 1) AS e ON e.thread_id = t.id"
+    joined = f"SELECT t.id, t.seq, e.n, e.last FROM {beside}"
+    stored = {row[0]: row[1:] for row in await look(joined)}
     for thread_id, seq in acknowledged.items():
-        count, last = stored.get(thread_id, (0, 0))
-        assert count == last == heads[thread_id]
+        head, count, last = (number or 0 for number in stored[thread_id])
+        assert count == last == head
         assert count % 4 == 0, "half a transaction"
         assert count >= seq, "an acknowledged append is gone"
-    joined = "SELECT count(*) FROM entries JOIN payloads USING (thread_id, seq)"
-    assert await look(joined) == await look("SELECT count(*) FROM entries")
-    positions = await look(f"SELECT count(*), max(position) FROM entries WHERE session_id = {session_id}")
-    assert positions == await look(f"SELECT position, position FROM counters WHERE session_id = {session_id}")
+    without = "SELECT count(*) FROM entries LEFT JOIN payloads AS p USING (thread_id, seq) WHERE p.salt IS NULL"
+    assert await look(without) == [(0,)]
+    positions = f"SELECT count(*) AS n, max(position) AS last FROM entries WHERE session_id = {session_id}"
+    [(at, count, last)] = await look(
+        f"SELECT c.position, e.n, e.last FROM counters AS c, ({positions}) AS e WHERE c.session_id = {session_id}"
+    )
+    assert at == count == last
 
 
 async def test_a_process_killed_inside_its_transaction_leaves_nothing_and_blocks_nobody(

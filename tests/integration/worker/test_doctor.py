@@ -70,6 +70,8 @@ async def test_how_a_journal_is_sealed_is_told(driver: Driver, journal_url: str,
     assert [one async for one in store_sealing.seal(journal)]
     assert await told(sealed) == ("ok", "all of it under the key a")
     assert await told(journal_url) == ("failed", "the journal is sealed and no keys are given")
+    keys.write_text(names["b"].replace("b ", "a ", 1))
+    assert await told(sealed) == ("failed", "a is another key than the one of that name in use")
     keys.write_text(f"{names['b']}\n{names['a']}")
     assert await told(sealed) == ("warning", "some is under a, an older key")
     keys.write_text(names["b"])

@@ -84,7 +84,7 @@ def test_a_data_key_is_unwrapped_by_the_key_that_wrapped_it_only() -> None:
         DataKey(bytes(KEY_ID_BYTES), key.wrapped, "a"),
         DataKey(key.key_id, b"", "a"),
     ):
-        with pytest.raises(StoreCorrupt, match="not as the key 'a' wrapped it"):
+        with pytest.raises(KeyMissing, match="not as the key 'a' wrapped it"):
             Sealer(Held("a")).learn(wrong)
 
 
