@@ -26,6 +26,7 @@ from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
 
 from tests.integration.runtime.cluster import Cluster
+from turnwright.journal import schedules
 from turnwright.journal.commands import CreateSchedule, DeleteSchedule
 from turnwright.journal.durations import SECOND_US
 from turnwright.journal.ids import SessionKey
@@ -196,7 +197,10 @@ async def test_only_the_schedules_of_a_journal_s_earlier_id_are_ended(small_clus
         assert await is_there(handle) is there
 
 
-async def test_a_tick_of_a_schedule_that_is_no_more_takes_temporal_s_own_one_away(small_cluster: Cluster) -> None:
+async def test_a_tick_of_a_schedule_that_is_no_more_takes_temporal_s_own_one_away(
+    small_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedules, "EVERY_S_MIN", 1)
     cluster = small_cluster
     await cluster.session()
     given = wanted(2, every_s=1)
