@@ -45,6 +45,12 @@ async def test_workers_of_two_journals_on_one_temporal_get_no_task_of_the_other(
     second = await with_queue(first, f"sqlite:///{first.folder}/second.db", None)
     # Nobody sweeps up within the test what went astray.
     workers = [await stack.ready_worker(stall_s=60) for stack in (first, second)]
+    # A sweeper's first look is at all there is, however new: it is over when turns that come after it are.
+    for worker, stack in zip(workers, (first, second), strict=True):
+        await worker.until_said("sweeper_leads")
+        for _ in range(2):
+            await (await stack.submit(say("before"), thread="before")).result(timeout_s=30)
+    swept = sum(len(worker.said("roused")) for worker in workers)
     turns = [await stack.submit(say(f"{n}")) for stack in (first, second) for n in range(4)]
     assert [(await turn.result(timeout_s=30)).text for turn in turns] == ["0", "1", "2", "3"] * 2
     ready = [worker.said("worker_ready")[0] for worker in workers]
@@ -52,7 +58,7 @@ async def test_workers_of_two_journals_on_one_temporal_get_no_task_of_the_other(
     assert [said["task_queue"] for said in ready] == [f"turnwright-{one}" for one in ids]
     assert {said["temporal"] for said in ready} == {first.server.address}
     assert [event for worker in workers for event in worker.said("task_of_another_journal")] == []
-    assert [event for worker in workers for event in worker.said("roused")] == [], "no wake-up went astray"
+    assert sum(len(worker.said("roused")) for worker in workers) == swept, "no wake-up went astray"
 
 
 async def test_a_worker_that_gets_tasks_of_another_journal_says_so_and_gives_them_back(first: Stack) -> None:
