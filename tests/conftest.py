@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
 SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
 SLOW_UNTIL = "SLOW_TESTS_UNTIL"
-SEALED = "SEALED_JOURNALS"  # `make test-sealed`
+SEALED = "SEALED_JOURNALS"  # by hand: what searches, or looks at tables from outside, fails then
 
 
 @pytest.hookimpl(tryfirst=True)
