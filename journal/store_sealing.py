@@ -59,8 +59,7 @@ async def wrap_anew(driver: Driver) -> int:
 
     Raises:
         InvalidInput: there are no keys.
-        KeyMissing: the one that wraps some is not among them; all others are wrapped by then.
-        StoreCorrupt: some is not as it was wrapped; likewise.
+        KeyMissing: the one that wraps some is not among them, or is another one; all others are wrapped by then.
     """
     _check(driver)
     after, done, errors = 0, 0, list[JournalError]()

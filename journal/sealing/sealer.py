@@ -102,8 +102,8 @@ class Sealer:
         """A value that belongs to no session yet, under the newest key itself; without keys as it is."""
         if not self.seals:
             return value
-        name, salt = self.newest, os.urandom(SALT_BYTES)
-        cipher, spelled = self._ring().cipher(name, salt, ENLISTED), name.encode()
+        keys, salt = self._ring(), os.urandom(SALT_BYTES)
+        cipher, spelled = keys.cipher(keys.newest, salt, ENLISTED), keys.newest.encode()
         return with_mark(value, RING, bytes([len(spelled)]), spelled, salt, sealed_with(cipher, value, spelled))
 
     def from_enlisted(self, stored: bytes) -> bytes:
@@ -127,10 +127,10 @@ class Sealer:
             raise StoreCorrupt(f"something enlisted is not as it was sealed with the key {name!r}") from None
 
     def _wrap(self, key_id: bytes, key: bytes) -> DataKey:
-        name, salt = self.newest, os.urandom(SALT_BYTES)
-        wrapped = salt + sealed_with(self._ring().cipher(name, salt, WRAPPED), key, key_id)
+        keys, salt = self._ring(), os.urandom(SALT_BYTES)  # one ring: another thread may be given new keys meanwhile
+        wrapped = salt + sealed_with(keys.cipher(keys.newest, salt, WRAPPED), key, key_id)
         self._remember(key_id, key)
-        return DataKey(key_id, wrapped, name)
+        return DataKey(key_id, wrapped, keys.newest)
 
     def _unwrap(self, key: DataKey) -> bytes:
         keys = self._ring_with(key.wrapped_by)
@@ -157,13 +157,13 @@ class Sealer:
         assert self._provider is not None, "it gave the keys"
         if time.monotonic() - self._asked_s.get(name, -ASK_AGAIN_S) < ASK_AGAIN_S:
             raise missing
+        self._asked_s[name] = time.monotonic()
         try:
             keys = self._keys = self._provider.keys()
         except InvalidInput as error:
             raise KeyMissing(
                 f"something was sealed with the key {name!r}, and the keys cannot be read: {error}"
             ) from None
-        self._asked_s = {name: time.monotonic()}
         if name not in keys.by_name:
             raise missing
         return keys

@@ -123,6 +123,16 @@ def test_what_is_enlisted_is_sealed_by_the_key_itself(value: bytes) -> None:
             Sealer(Held("a")).from_enlisted(wrong)
 
 
+def test_keys_that_cannot_be_read_are_not_asked_for_with_each_value() -> None:
+    held, missing = Held("a"), Sealer(Held("b")).make()
+    sealer, asked_before = Sealer(held), held.asked
+    held.names = ()
+    for _ in range(20):
+        with pytest.raises(KeyMissing):
+            sealer.learn(missing)
+    assert held.asked - asked_before < 20
+
+
 def test_a_provider_is_asked_for_the_same_missing_key_once_in_a_while() -> None:
     held, missing = Held("a"), Sealer(Held("b")).make()
     sealer, asked_before = Sealer(held), held.asked
