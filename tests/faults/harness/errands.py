@@ -62,11 +62,16 @@ class Errands:
 
 
 async def give(world: World, plot: Plot, name: str) -> Errands:
-    """Give the commands, and wake somebody for them at the last; given again they have the same receipts."""
-    quiet = world.muted.session(None, "s").thread("bot", name)
-    turns = [await quiet.submit(task(*steps), request_id=f"turn {n}") for n, steps in enumerate(plot)]
+    """Give the commands, and wake somebody for the last turn; given again they have the same receipts.
+
+    The material comes first: a sweeper may wake the thread at any time, and what is said does not depend on that.
+    """
+    quiet, loud = world.muted.session(None, "s").thread("bot", name), world.thread(name)
+    injected = await quiet.inject("it is Monday", request_id="injected")
+    *before, (last, asked) = enumerate(plot)
+    turns = [await quiet.submit(task(*steps), request_id=f"turn {n}") for n, steps in before]
+    turns.append(await loud.submit(task(*asked), request_id=f"turn {last}"))
     steered = [await turn.steer("be quick about it", request_id="steered") for turn in turns[1:]]
-    injected = await world.thread(name).inject("it is Monday", request_id="injected")
     submitted = [turn.receipt for turn in turns if turn.receipt is not None]
     return Errands(world, plot, name, tuple(turns), (*submitted, *steered, injected))
 

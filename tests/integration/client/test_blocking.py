@@ -33,7 +33,7 @@ def test_commands_and_reads_wait_and_handles_come_back_as_ones_that_wait(sqlite_
         with pytest.raises(CommandRejected, match="paused"):
             turn.resume(7)
         with pytest.raises(NotFound):
-            client.turn("t-0")
+            client.turn("t-0000000000000")
         with pytest.raises(WaitTimeout):
             turn.wait(timeout_s=0.01)
 
