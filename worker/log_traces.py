@@ -6,13 +6,12 @@ and from the journal it is in, which a process says once it knows it.
 
 from __future__ import annotations
 
-import sys
 from contextvars import ContextVar
 from typing import Final
 
 from structlog.typing import EventDict, WrappedLogger
 
-from turnwright.client.tracing.commands import API
+from turnwright.client.tracing.commands import span_around
 from turnwright.client.tracing.ids import TurnIds
 
 JOURNAL_ID: Final[ContextVar[str]] = ContextVar("turnwright_journal_id", default="")
@@ -21,9 +20,8 @@ JOURNAL_ID: Final[ContextVar[str]] = ContextVar("turnwright_journal_id", default
 
 def add_trace_ids(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """A processor of structlog: `trace_id` and, within a span, `span_id`, in hexadecimal as OpenTelemetry has them."""
-    api, turn, journal_id = sys.modules.get(API), event.get("turn"), JOURNAL_ID.get()
-    span = None if api is None else api.get_current_span().get_span_context()
-    if span is not None and span.is_valid:
+    span, turn, journal_id = span_around(), event.get("turn"), JOURNAL_ID.get()
+    if span is not None:
         event.update(trace_id=f"{span.trace_id:032x}", span_id=f"{span.span_id:016x}")
     elif journal_id and isinstance(turn, str):
         event["trace_id"] = f"{TurnIds(journal_id, turn).trace:032x}"

@@ -5,13 +5,15 @@ out before a line is written, whoever logs it. Workflow code logs like any other
 silent while Temporal replays it. Loggers of the standard library (Temporal's SDK and others) join at WARNING, or at
 the level that rules say for their names.
 Tracebacks never show local variables: keys and conversations live in them. A log that cannot be written is
-dropped, because a closed pipe must not fail a turn.
+dropped, because a closed pipe must not fail a turn, and for one that cannot be made `log_line_lost` stands there.
 """
 
 import contextlib
 import io
+import json
 import logging  # noqa: TID251 - this is where other libraries' records become structlog's
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,17 +35,18 @@ LogFormat = Literal["console", "json"]
 
 def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, rules: Path | None = None) -> None:
     """Set up the logs of this process; the last call wins. What the file `rules` says comes before `log_level`."""
+    line = _Line(
+        drop_replayed,
+        structlog.contextvars.merge_contextvars,
+        *([] if rules is None else [_ruled(LogRulesFile(rules), log_level)]),
+        *([] if log_format == "console" else [add_owner, add_trace_ids]),
+        structlog.processors.add_log_level,
+        structlog.processors.StackInfoRenderer(),
+        _stamper(log_format),
+        *_renderers(log_format, Redaction(os.environ), colors=stream.isatty()),
+    )
     structlog.configure(
-        processors=[
-            drop_replayed,
-            structlog.contextvars.merge_contextvars,
-            *([] if rules is None else [_ruled(LogRulesFile(rules), log_level)]),
-            *([] if log_format == "console" else [add_owner, add_trace_ids]),
-            structlog.processors.add_log_level,
-            structlog.processors.StackInfoRenderer(),
-            _stamper(log_format),
-            *_renderers(log_format, Redaction(os.environ), colors=stream.isatty()),
-        ],
+        processors=[line],
         wrapper_class=structlog.make_filtering_bound_logger(log_level if rules is None else "debug"),
         logger_factory=LineLogger.factory(stream),
         cache_logger_on_first_use=False,
@@ -58,11 +61,34 @@ def configure_logs(log_format: LogFormat, log_level: LogLevel, stream: TextIO, r
 
 def drop_replayed(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Keep what workflow code logs only when it runs for the first time."""
+    if "temporalio.workflow" not in sys.modules:  # nor can it be loaded while the interpreter ends
+        return event
     from temporalio import workflow  # noqa: PLC0415 - commands that log nothing need not wait for it
 
     if workflow.in_workflow() and workflow.unsafe.is_replaying_history_events():
         raise structlog.DropEvent
     return event
+
+
+class _Line:
+    """Makes the line of an event, by one processor after the other. What fails in one never fails who logs."""
+
+    def __init__(self, *processors: Processor) -> None:
+        self._processors = processors
+
+    def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> str:
+        made: Any = event
+        for process in self._processors:
+            try:
+                made = process(logger, method, made)
+            except structlog.DropEvent:
+                raise
+            except Exception as error:  # noqa: BLE001 - a line is worth less than whatever logs it
+                # Neither the event nor the error's words are shown: secrets may not be cut out of them yet.
+                failed = getattr(process, "__name__", type(process).__name__)
+                why = f"{type(error).__name__} in {failed}"
+                return json.dumps({"event": "log_line_lost", "why": why, "level": "error"})
+        return str(made)
 
 
 def _ruled(file: LogRulesFile, log_level: LogLevel) -> Processor:

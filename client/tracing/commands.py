@@ -27,16 +27,18 @@ API: Final = "opentelemetry.trace"
 _WORDS: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-def is_in_a_span() -> bool:
-    """Whether the caller is in a span."""
-    api = sys.modules.get(API)
-    return api is not None and bool(api.get_current_span().get_span_context().is_valid)
+def span_around() -> SpanContext | None:
+    """The span that the caller is in; None outside of one."""
+    # Another thread may be in the middle of importing it: then nobody is in a span yet.
+    current = getattr(sys.modules.get(API), "get_current_span", None)
+    span: SpanContext | None = current().get_span_context() if current else None
+    return span if span is not None and span.is_valid else None
 
 
 def trace_headers() -> dict[str, str]:
     """What takes the caller's trace along in a request (W3C `traceparent`, `tracestate`); empty outside a span."""
     headers: dict[str, str] = {}
-    if is_in_a_span():
+    if span_around():
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 - loaded
 
         TraceContextTextMapPropagator().inject(headers)
@@ -64,7 +66,7 @@ class Giver:
         carry_out: Callable[[], Awaitable[tuple[Receipt, ...]]],
     ) -> tuple[Receipt, ...]:
         """The receipts of commands that are carried out together. Raises what `carry_out` raises."""
-        if not is_in_a_span():
+        if span_around() is None:
             return await carry_out()
         from opentelemetry import trace  # noqa: PLC0415 - it is loaded
 

@@ -1,19 +1,22 @@
 import io
 import logging  # noqa: TID251 - other libraries log through it
 import re
+import sys
 import threading
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import structlog
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
 from tests.unit.logged import configured, events, fail_saying
+from turnwright.client.tracing.commands import API, span_around
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.journal.ids import ThreadKey
-from turnwright.worker import log_rules
+from turnwright.worker import log_rules, logs
 from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
 
@@ -137,6 +140,24 @@ def test_a_log_that_nobody_reads_any_more_fails_nobody(error: type[Exception]) -
 
     configure_logs("json", "info", Closed())
     structlog.get_logger().info("lost")
+
+
+def test_tracing_that_another_thread_is_just_loading_fails_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = configured()
+    monkeypatch.setitem(sys.modules, API, ModuleType(API))
+    structlog.get_logger().info("told", turn="t-1")
+    assert [event["event"] for event in events(stream)] == ["told"]
+    assert span_around() is None
+
+
+def test_what_fails_while_a_line_is_made_fails_nobody_and_shows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr(logs, "add_owner", fail)
+    stream = configured()
+    structlog.get_logger().info("lost", key=SECRET)
+    assert events(stream) == [{"event": "log_line_lost", "why": "ValueError in fail", "level": "error"}]
 
 
 def test_whose_a_line_is_can_be_searched_for_by_each_part_of_its_thread() -> None:
