@@ -1,7 +1,9 @@
 """Journals for every folder of tests: a file, and a schema of a real server that starts once a session."""
 
 import asyncio
+import logging  # noqa: TID251 - other libraries log through it
 import os
+import signal
 import tempfile
 import time
 import warnings
@@ -27,6 +29,12 @@ SLOW_FOLDERS = ("tests/e2e/", "tests/faults/")
 SLOW_ON_POSTGRES = ("tests/integration/runtime/", "tests/integration/client/")
 SLOW_UNTIL = "SLOW_TESTS_UNTIL"
 SEALED = "SEALED_JOURNALS"  # by hand: what searches, or looks at tables from outside, fails then
+
+
+def pytest_configure() -> None:
+    """Where a shell runs the tests in the background, it has them ignore Ctrl-C; the programs they start must not."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,6 +75,16 @@ def _logs_as_before(_plain_tracebacks: None) -> Iterator[None]:
     yield
     if structlog.get_config() != before:
         structlog.configure(**before)
+
+
+@pytest.fixture
+def logs_restored() -> Iterator[None]:
+    """A test may configure the logs as a process does it."""
+    root = logging.getLogger()
+    before = structlog.get_config(), root.handlers[:], root.level
+    yield
+    structlog.configure(**before[0])
+    root.handlers[:], root.level = before[1], before[2]
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from turnwright.activities.runtime.surroundings import Surroundings, nowhere
 from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
+from turnwright.client.tracing.ids import JOURNAL_ID
 from turnwright.client.tracing.tracing import Tracing, begin_tracing
 from turnwright.journal.errors import StoreUnavailable
 from turnwright.journal.snapshots.opening import snapshots_at
@@ -31,7 +32,6 @@ from turnwright.worker.condition import Condition
 from turnwright.worker.elders import OlderAtWork, check_elders
 from turnwright.worker.engine import Engine, ServedElsewhere
 from turnwright.worker.faults import read_fault
-from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.loop_watch import LoopWatch
 from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings

@@ -8,7 +8,7 @@ Rule: this file only puts together. The journal is connected when the applicatio
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
@@ -59,10 +59,11 @@ from turnwright.client.gateway.this_machine import ThisMachine
 from turnwright.client.metrics.beside import Beside
 from turnwright.client.metrics.showing import Showing
 from turnwright.client.opening import open_journal
+from turnwright.client.tracing.ids import JOURNAL_ID
 from turnwright.client.tracing.tracing import traced
 from turnwright.client.wakes import Wakes
 from turnwright.journal.api_keys import Grant
-from turnwright.journal.errors import InvalidInput, TurnwrightError
+from turnwright.journal.errors import InvalidInput, StoreUnavailable, TurnwrightError
 
 CLOSE_S = 2.0
 
@@ -142,6 +143,9 @@ def _ready() -> str:
 async def _begin(settings: GatewaySettings, leaving: Leaving, parts: AsyncExitStack) -> Desk:
     """The desk, with all that works beside it; `parts` ends each however the application ends."""
     desk = await _open(settings, leaving)
+    with suppress(StoreUnavailable):  # its lines lack the traces of turns until it answers
+        await desk.pulse.check()
+    JOURNAL_ID.set(desk.pulse.journal_id)
     parts.push_async_callback(desk.journal.close)
     parts.push_async_callback(desk.wakes.close, CLOSE_S)
     await parts.enter_async_context(Deliverer(desk.journal, settings.webhooks))

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Header
+from fastapi import APIRouter, Body, Depends, Header, Request
 from pydantic import BaseModel
 
 from turnwright.client.access import Access, checked
 from turnwright.client.command_routes import ROUTES, CommandRoute, Of
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.desk import AskedSession, AskedThread, AskedTurn, AtDesk, WhoAsks, guarded_router
+from turnwright.client.gateway.edge import note
 from turnwright.client.inputs import as_message
 from turnwright.client.on_the_wire import from_header
 from turnwright.journal import commands as cmd
@@ -93,9 +94,17 @@ def _of_session(route: CommandRoute) -> Endpoint:
 
 def _of_thread(route: CommandRoute) -> Endpoint:
     async def endpoint(
-        caller: WhoAsks, desk: AtDesk, key: AskedThread, said: BaseModel, request_id: RequestId = None
+        request: Request,
+        caller: WhoAsks,
+        desk: AtDesk,
+        key: AskedThread,
+        said: BaseModel,
+        request_id: RequestId = None,
     ) -> Receipt:
-        return await _carry_out(desk.access(caller), caller, route, key, said, request_id)
+        receipt = await _carry_out(desk.access(caller), caller, route, key, said, request_id)
+        if receipt.turn_id is not None:
+            note(request, turn=receipt.turn_id)
+        return receipt
 
     return endpoint
 

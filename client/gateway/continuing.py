@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from turnwright.client.gateway.edge import note
 from turnwright.client.gateway.problems import problem_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def continued(tracer: Tracer | None, request: Request) -> Iterator[Answered]:
     said = {"http.request.method": request.method, "http.route": route}
     span = tracer.start_span(f"{request.method} {route}", caller, SpanKind.SERVER, said)
     ids = span.get_span_context()
-    request.state.trace = {"trace_id": f"{ids.trace_id:032x}", "span_id": f"{ids.span_id:016x}"}
+    note(request, trace_id=f"{ids.trace_id:032x}", span_id=f"{ids.span_id:016x}")
     with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield lambda answer: _answered(span, answer)

@@ -16,6 +16,7 @@ from turnwright.client.errors import NotFound
 from turnwright.client.gateway.caller import Caller
 from turnwright.client.gateway.continuing import continued
 from turnwright.client.gateway.credentials import Doorkeeper
+from turnwright.client.gateway.edge import note
 from turnwright.client.gateway.feeds import Feeds
 from turnwright.client.gateway.leaving import Leaving
 from turnwright.client.gateway.limits import Limits
@@ -24,6 +25,7 @@ from turnwright.client.gateway.readings import Readings
 from turnwright.client.gateway.settings import GatewaySettings
 from turnwright.client.gateway.standing import Standing
 from turnwright.client.on_the_wire import from_path
+from turnwright.client.tracing.ids import JOURNAL_ID
 from turnwright.client.wakes import Wakes
 from turnwright.journal.ids import SessionKey, ThreadKey
 from turnwright.journal.store import Journal
@@ -85,6 +87,8 @@ class Guarded(APIRoute):
             caller = await desk.doorkeeper.caller(request.headers.get("Authorization"))
             desk.limits.take(caller)
             request.state.caller = caller
+            JOURNAL_ID.set(desk.pulse.journal_id)
+            note(request, tenant=caller.tenant, principal=caller.principal)
             with continued(desk.tracer, request) as answered:
                 return answered(await handle(request))
 
@@ -113,18 +117,29 @@ Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
 
 
 def session_asked(
-    caller: WhoAsks, session: Annotated[str, Path()], user: OfUser = None, *, anonymous: OfNobody = False
+    request: Request,
+    caller: WhoAsks,
+    session: Annotated[str, Path()],
+    user: OfUser = None,
+    *,
+    anonymous: OfNobody = False,
 ) -> SessionKey:
     """The session of a path."""
-    return caller.session(from_path(session), user, anonymous=anonymous)
+    key = caller.session(from_path(session), user, anonymous=anonymous)
+    note(request, user=key.user, session=key.session)
+    return key
 
 
 AskedSession = Annotated[SessionKey, Depends(session_asked)]
 
 
-def thread_asked(session: AskedSession, agent: Annotated[str, Path()], thread: Annotated[str, Path()]) -> ThreadKey:
+def thread_asked(
+    request: Request, session: AskedSession, agent: Annotated[str, Path()], thread: Annotated[str, Path()]
+) -> ThreadKey:
     """The thread of a path."""
-    return ThreadKey(session.tenant, session.user, from_path(agent), session.session, from_path(thread)).checked()
+    key = ThreadKey(session.tenant, session.user, from_path(agent), session.session, from_path(thread)).checked()
+    note(request, thread=key.canonical)
+    return key
 
 
 AskedThread = Annotated[ThreadKey, Depends(thread_asked)]
@@ -138,12 +153,13 @@ class TurnAsked:
     turn_id: str
 
 
-async def turn_asked(caller: WhoAsks, desk: AtDesk, turn: Annotated[str, Path()]) -> TurnAsked:
+async def turn_asked(request: Request, caller: WhoAsks, desk: AtDesk, turn: Annotated[str, Path()]) -> TurnAsked:
     """The turn of a path, if the caller reaches it. Raises `NotFound`."""
     wanted = from_path(turn)
     found = await desk.access(caller).backend.turns_named(wanted, 1)
     for turn_id, key in found:
         if turn_id == wanted and caller.reaches(key):
+            note(request, turn=turn_id, thread=key.canonical)
             return TurnAsked(key, turn_id)
     raise NotFound("turn", wanted)
 

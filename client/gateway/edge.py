@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnwright.client.gateway.bodies import Bodies
@@ -59,6 +60,11 @@ class Edge:
                 answer.log(scope)
 
 
+def note(request: Request, **about: str | None) -> None:
+    """Have the line that is logged of the request say this, too: who asked, and for what."""
+    request.state.about = {**getattr(request.state, "about", {}), **about}
+
+
 class _Answer:
     """An answer on its way out: its headers are added, and what became of it is remembered."""
 
@@ -88,7 +94,7 @@ class _Answer:
             route=getattr(route, "path", None),
             status=self._status or None,
             took_ms=round(1_000 * (time.perf_counter() - self._began_s), 1),
-            **scope["state"].get("trace", {}),
+            **scope["state"].get("about", {}),
         )
 
 

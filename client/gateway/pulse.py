@@ -12,9 +12,10 @@ ANSWER_S_MAX = 2.0
 
 
 class Pulse:
-    """Whether the journal answers, as it was found lately."""
+    """Whether the journal answers, as it was found lately, and its `journal_id`, empty before it ever did."""
 
     def __init__(self, journal: Journal) -> None:
+        self.journal_id = ""
         self._journal = journal
         self._asking = asyncio.Lock()
         self._answers = False
@@ -33,7 +34,7 @@ class Pulse:
     async def _ask(self) -> bool:
         try:
             async with asyncio.timeout(ANSWER_S_MAX):
-                await self._journal.journal_id()
+                self.journal_id = await self._journal.journal_id()
         except (StoreUnavailable, TimeoutError):
             return False
         return True

@@ -8,11 +8,14 @@ the same turn.
 from __future__ import annotations
 
 import hashlib
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
 TRACE_BYTES: Final = 16
 SPAN_BYTES: Final = 8
+JOURNAL_ID: Final[ContextVar[str]] = ContextVar("turnwright_journal_id", default="")
+"""The journal whose turns are worked with in this context, for its log lines; empty until it is known."""
 
 
 @dataclass(frozen=True, slots=True)

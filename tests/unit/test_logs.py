@@ -14,10 +14,9 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_s
 
 from tests.unit.logged import configured, events, fail_saying
 from turnwright.client.tracing.commands import API, span_around
-from turnwright.client.tracing.ids import TurnIds
+from turnwright.client.tracing.ids import JOURNAL_ID, TurnIds
 from turnwright.journal.ids import ThreadKey
 from turnwright.worker import log_rules, logs
-from turnwright.worker.log_traces import JOURNAL_ID
 from turnwright.worker.logs import LogFormat, StructlogHandler, configure_logs
 
 pytestmark = pytest.mark.usefixtures("logs_restored")
