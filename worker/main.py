@@ -3,8 +3,9 @@
 Rule: this file only puts together. What is said before a command's name holds for every command.
 """
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,6 +13,9 @@ from turnwright.client.cli import register as register_client
 from turnwright.client.cli.usage import Commands
 from turnwright.worker.commands import demo, dev, doctor, gateway, journal, recover, snapshots, transcripts, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
+from turnwright.worker.leaving import leave
+
+SDK: Final = "temporalio.bridge"
 
 Config = Annotated[Path | None, typer.Option(help="The settings file; else turnwright.toml in this folder.")]
 Journal = Annotated[
@@ -73,8 +77,14 @@ def _version() -> str:
 
 
 def main() -> None:
-    """Run the command line."""
-    build_app()()
+    """Run the command line, and end with its code."""
+    try:
+        build_app()()
+    except SystemExit as end:
+        # A thread of the SDK that asks for the interpreter while that ends would abort the process.
+        if SDK in sys.modules and isinstance(end.code, int):
+            leave(end.code)
+        raise
 
 
 if __name__ == "__main__":
