@@ -44,14 +44,16 @@ class Prometheus:
 
     @classmethod
     @asynccontextmanager
-    async def watching(cls, folder: Path, targets: Mapping[str, Iterable[int]]) -> "AsyncIterator[Prometheus]":
-        """It looks each second at ports of this machine, by job."""
+    async def watching(
+        cls, folder: Path, targets: Mapping[str, Iterable[int]], alertmanager: int | None = None
+    ) -> "AsyncIterator[Prometheus]":
+        """It looks each second at ports of this machine, by job, and tells an Alertmanager on that port."""
         program = shutil.which("prometheus")
         if program is None:
             pytest.skip("Prometheus is not here; on Debian `apt-get install prometheus` brings it")
         folder.mkdir()
         (folder / "alerts.yml").write_text(sooner(RULES.read_text("utf-8")), "utf-8")
-        (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration(targets)), "utf-8")
+        (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration(targets, alertmanager)), "utf-8")
         port = loopback.find_free()
         command = [program, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
         child = Child(
@@ -131,7 +133,7 @@ def sooner(rules: str) -> str:
     return rules
 
 
-def configuration(targets: Mapping[str, Iterable[int]]) -> dict[str, Any]:
+def configuration(targets: Mapping[str, Iterable[int]], alertmanager: int | None) -> dict[str, Any]:
     """That of the compose stack, with these ports for the addresses of its services. Temporal's own is left out."""
     told: dict[str, Any] = yaml.safe_load((DEPLOY / "compose" / "prometheus" / "prometheus.yml").read_text("utf-8"))
     told["global"] = dict.fromkeys(told["global"], "1s")
@@ -140,6 +142,9 @@ def configuration(targets: Mapping[str, Iterable[int]]) -> dict[str, Any]:
     for name, ports in targets.items():
         assert jobs[name].pop("dns_sd_configs"), "the addresses are of the service's name"
         jobs[name]["static_configs"] = [{"targets": [f"{loopback.HOST}:{port}" for port in ports]}]
+    (told_to,) = told["alerting"]["alertmanagers"]
+    assert told_to["static_configs"], "the address is the service's name"
+    told_to["static_configs"] = [{"targets": [] if alertmanager is None else [f"{loopback.HOST}:{alertmanager}"]}]
     return told | {"scrape_configs": [jobs[name] for name in targets]}
 
 

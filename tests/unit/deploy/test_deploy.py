@@ -183,7 +183,22 @@ def test_each_alert_fires_when_its_fault_is_there_and_not_without_it(tmp_path: P
         shutil.copy(DEPLOY / "prometheus" / name, tmp_path)
     shutil.copy(DEPLOY / "compose" / "prometheus" / "prometheus.yml", tmp_path)
     run("promtool", "check", "config", str(tmp_path / "prometheus.yml"))
+    for place in ("hosts.yml", "kubernetes.yml"):
+        found = (DEPLOY / "prometheus" / place).read_text("utf-8")
+        # Debian's promtool knows nothing of Kubernetes.
+        told = re.sub(r"kubernetes_sd_configs: .*", 'static_configs: [{targets: ["pod:9464"]}]', found)
+        (tmp_path / place).write_text(told, "utf-8")
+        run("promtool", "check", "config", str(tmp_path / place))
     run("promtool", "test", "rules", str(tmp_path / "alerts_test.yml"))
+
+
+def test_the_jobs_for_kubernetes_keep_pods_and_ports_there_are() -> None:
+    jobs = yaml.safe_load((DEPLOY / "prometheus" / "kubernetes.yml").read_text("utf-8"))["scrape_configs"]
+    for job in jobs:
+        component, port = (rule["regex"] for rule in job["relabel_configs"] if rule.get("action") == "keep")
+        template = workloads("base")[job["job_name"]]["spec"]["template"]
+        assert template["metadata"]["labels"]["app.kubernetes.io/component"] == component
+        assert port in [one["name"] for container in template["spec"]["containers"] for one in container["ports"]]
 
 
 def test_every_alert_is_tested_and_says_what_to_do() -> None:
