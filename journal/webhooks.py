@@ -114,11 +114,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an entry was not delivered. `gone`: the receiver wants nothing any more. `wait_s`: it asks for so long."""
+    """Why an entry was not delivered.
+
+    `gone`: the receiver wants nothing any more. `wait_s`: it asks for so long. `ours`: it was never asked, because a
+    gateway lacks a key, say; however long that lasts, nothing is disabled for it.
+    """
 
     error: str
     gone: bool = False
     wait_s: float = 0
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +144,7 @@ def after_failure(
     """What becomes of a webhook whose receiver has come to `position` and has failed there."""
     again = before.tries > 0 and before.position == position
     tries = before.tries + 1 if again else 1
-    since_us = before.failing_since_us if again else now_us
+    since_us = before.failing_since_us if again and not failure.ours else now_us
     wait_s = max(retry_s(tries, terms, seed), min(failure.wait_s, terms.longest_s))
     failed = Progress(
         position,

@@ -52,10 +52,10 @@ class Delivering:
         except StoreUnavailable:
             raise
         except UNREADABLE as error:
-            await self._fail(Failure(f"the session cannot be read: {error}"))
+            await self._fail(Failure(f"the session cannot be read: {error}", ours=True))
         except Exception as error:
             log.exception("webhook_interrupted", webhook=self._due.webhook_id)
-            await self._fail(Failure(f"the gateway failed: {type(error).__name__}"))
+            await self._fail(Failure(f"the gateway failed: {type(error).__name__}", ours=True))
         return None
 
     async def _go_on(self) -> int | None:

@@ -63,6 +63,15 @@ def test_who_fails_for_three_days_is_disabled_and_not_before() -> None:
     assert failed(replace(failing, tries=1), 3 * day).state == "active", "the gateway was away meanwhile"
 
 
+def test_what_a_gateway_could_not_do_disables_nobody_and_counts_not_towards_the_three_days() -> None:
+    day, ours = 86_400, Failure("the session cannot be read", ours=True)
+    failing = Progress(5, tries=TRIES_MIN_BEFORE_DISABLED, failing_since_us=0, last_error="x")
+    kept = failed(failing, 30 * day, ours)
+    assert (kept.state, kept.last_error) == ("active", ours.error)
+    assert failed(kept, 33 * day - 1).state == "active"
+    assert failed(kept, 33 * day).state == "disabled"
+
+
 def test_who_is_gone_is_disabled_at_once() -> None:
     assert failed(Progress(5), 1, Failure("it answered 410", gone=True)).state == "disabled"
 
