@@ -34,6 +34,7 @@ NETWORKS_MAX = 256
 PACKET_BYTES_MAX = 65_536
 AT_ONCE_MAX = 64
 IDLE_S = 1.0
+KILL_S_MAX = 30.0
 VERSION_4 = 4
 OURS = "ours"
 Way: TypeAlias = tuple[str, str]
@@ -133,9 +134,16 @@ class Network:
         return self._lost[one.name, other.name]
 
     def kill(self, host: Host) -> None:
-        """Its power fails: nobody hears of it, and everything that ran there is gone."""
+        """Its power fails: nobody hears of it, and everything that ran there is gone.
+
+        Raises:
+            TimeoutError: something there does not end, such as a process that waits for a disk.
+        """
         self.unplug(host)
-        while running := host.processes():
+        until_s = time.monotonic() + KILL_S_MAX
+        while running := host.processes():  # what one of them began meanwhile is met in the next look
+            if time.monotonic() > until_s:
+                raise TimeoutError(f"on {host.name} still run {running}")
             for pid in running:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

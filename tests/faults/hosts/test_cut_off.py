@@ -7,7 +7,17 @@ healed it works on.
 import pytest
 
 from tests.faults.harness.scripts import call, say, task
+from tests.faults.harness.worker import Worker
 from tests.faults.hosts.deployment import Deployment
+from turnwright.client import Turn
+
+
+async def charging(deployment: Deployment) -> tuple[Turn, Worker, Worker]:
+    """A turn in the middle of a call that waits for the cut, the worker that runs it, and one beside it."""
+    worker = await deployment.start_worker("first")
+    turn = await deployment.world.submit(call("charge", before="cut"), call("post"), say("{result}"))
+    await deployment.world.until_ledger("began", "charge")
+    return turn, worker, await deployment.start_worker("second")
 
 
 @pytest.mark.parametrize("still_heard", [False, True], ids=["cut off", "deaf"])
@@ -15,10 +25,7 @@ async def test_a_worker_without_answers_of_the_database_is_taken_over_and_double
     deployment: Deployment, still_heard: bool
 ) -> None:
     world = deployment.world
-    cut_off = await deployment.start_worker("first")
-    turn = await world.submit(call("charge", before="cut"), call("post"), say("{result}"))
-    await world.until_ledger("began", "charge")
-    other = await deployment.start_worker("second")
+    turn, cut_off, other = await charging(deployment)
     if still_heard:
         deployment.deafen("first", "database")
     else:
@@ -41,10 +48,7 @@ async def test_a_worker_cut_off_from_temporal_has_what_it_does_counted_and_the_n
     deployment: Deployment,
 ) -> None:
     world = deployment.world
-    cut_off = await deployment.start_worker("first")
-    turn = await world.submit(call("charge", before="cut"), call("post"), say("{result}"))
-    await world.until_ledger("began", "charge")
-    other = await deployment.start_worker("second")
+    turn, cut_off, other = await charging(deployment)
     deployment.cut("first", "temporal")
     world.ledger.open("cut")
     await deployment.until_taken_over(turn, cut_off)
@@ -62,10 +66,7 @@ async def test_a_worker_cut_off_from_both_is_taken_over_and_doubles_nothing_when
     deployment: Deployment,
 ) -> None:
     world = deployment.world
-    cut_off = await deployment.start_worker("first")
-    turn = await world.submit(call("charge", before="cut"), call("post"), say("{result}"))
-    await world.until_ledger("began", "charge")
-    other = await deployment.start_worker("second")
+    turn, cut_off, other = await charging(deployment)
     deployment.cut("first", "database", "temporal")
     world.ledger.open("cut")
     await deployment.until_taken_over(turn, cut_off)

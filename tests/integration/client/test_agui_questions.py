@@ -63,6 +63,16 @@ async def interrupted(ask: httpx2.AsyncClient, client: Client, asking: Hands, **
         return await rest(events)
 
 
+async def interrupted_by_a_child(
+    ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
+) -> tuple[Turn, list[Event]]:
+    """A turn, and its run that ends because a call of its child needs an approval."""
+    async with started(ask, run_input("r-1", said("look it up"))) as events:
+        turn = await turn_of(client)
+        await asking.want_tool(await client.turn(await hands.open_child(turn)))
+        return turn, await rest(events)
+
+
 def entry_of(events: list[Event], status: str = "resolved", payload: object = None, n: int = 0) -> dict[str, Any]:
     """What answers the `n`-th interrupt of a run."""
     entry = {"interruptId": events[-1]["outcome"]["interrupts"][n]["id"], "status": status}
@@ -353,11 +363,7 @@ async def test_what_a_child_asks_ends_the_run_of_its_parent_and_is_answered_ther
 async def test_a_run_that_only_answers_a_child_is_told_again_from_where_it_began(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
-    async with started(ask, run_input("r-1", said("look it up"))) as events:
-        turn = await turn_of(client)
-        child = await client.turn(await hands.open_child(turn))
-        await asking.want_tool(child)
-        first = await rest(events)
+    turn, first = await interrupted_by_a_child(ask, client, asking, hands)
     await hands.finish(await client.session("ann", "s").submit("something else", agent=AGENT, thread="other"))
     resume = run_input("r-2", said("look it up"), resume=[entry_of(first, payload=True)])
     async with started(ask, resume) as events:
@@ -370,11 +376,7 @@ async def test_a_run_that_only_answers_a_child_is_told_again_from_where_it_began
 async def test_an_answer_to_a_child_that_is_refused_leaves_the_parent_undone_and_may_be_given_again(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
-    async with started(ask, run_input("r-1", said("look it up"))) as events:
-        turn = await turn_of(client)
-        child = await client.turn(await hands.open_child(turn))
-        await asking.want_tool(child)
-        first = await rest(events)
+    turn, first = await interrupted_by_a_child(ask, client, asking, hands)
     wrong = entry_of(first, payload={"approved": True, "always": "another(n=1)"})
     given = run_input("r-2", said("look it up"), said("and be quick", "m-2"), resume=[wrong])
     assert_problem(await ask.post(PATH, json=given), 422, "bad_rule")
