@@ -15,7 +15,7 @@ from turnwright.client.bringing import Brought, WantedConversation, bringing
 from turnwright.client.enlisting import statements_of
 from turnwright.client.errors import ClientClosed
 from turnwright.client.questions import Question, question_of
-from turnwright.client.tracing.commands import Giver
+from turnwright.client.tracing.commands import Giver, identity_of, tell_rejections
 from turnwright.client.turn_report import Reading, TurnReport
 from turnwright.client.views import TurnView, view_of
 from turnwright.client.wakes import Wakes
@@ -138,13 +138,19 @@ class Direct:
 
     async def delete(self, key: SessionKey, command: DeleteSession) -> Deleted:
         """Erase it piece by piece; what a crash leaves over is erased by the workers."""
-        return await delete_session(self.journal, key, command)
+        with self._giver.within("delete_session", identity_of(key)) as span:
+            deleted = await delete_session(self.journal, key, command)
+            tell_rejections(span, deleted.receipt)
+            return deleted
 
     async def import_session(
         self, path: Path, target: Target, principal: str, reason: str | None, *, go_on: bool
     ) -> Imported:
         """Take in an exported session, and wake what may go on."""
-        done = await import_session(self.journal, path, target, principal=principal, reason=reason, go_on=go_on)
+        with self._giver.within("import_session", {"turnwright.tenant": target.tenant}) as span:
+            done = await import_session(self.journal, path, target, principal=principal, reason=reason, go_on=go_on)
+            if span is not None:  # before, only the file knew it
+                span.set_attributes(identity_of(done.key))
         if done.unfinished:
             self._wakes.send(done.key)
         return done
@@ -166,7 +172,11 @@ class Direct:
         """Begin a thread with it; nothing is to be woken."""
         found = await wanted.read()
         command = bringing(found, request_id, principal, reason)
-        receipt = await _twice(lambda: self.journal.execute(key, command), request_id)
+
+        async def begin() -> tuple[Receipt, ...]:
+            return (await _twice(lambda: self.journal.execute(key, command), request_id),)
+
+        (receipt,) = await self._giver.give(key, [command], begin)
         return Brought(receipt, len(found.messages), found.notes)
 
     async def create_key(self, grant: Grant, expires_in_s: int | None) -> NewKey:

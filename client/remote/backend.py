@@ -15,7 +15,7 @@ from turnwright.client.command_routes import PATHS, path_of, route_of, said_in_b
 from turnwright.client.questions import Question
 from turnwright.client.remote.http import Http, Params, error_of, problem_in, where
 from turnwright.client.remote.watch import RemoteWatch
-from turnwright.client.tracing.commands import Giver
+from turnwright.client.tracing.commands import Giver, identity_of, tell_rejections
 from turnwright.client.turn_report import TurnReport
 from turnwright.client.views import TurnView
 from turnwright.client.wire import dumped, loaded, plain
@@ -104,10 +104,13 @@ class Remote:
         """Erase a session with everything in it."""
         params = dict(_owner(key)) | ({} if command.reason is None else {"reason": command.reason})
         params |= {"make_forks_whole": True} if command.make_forks_whole else {}
-        answer = await self._http.ask("DELETE", path_of(SESSION, key), params, None, command.request_id)
-        if answer.is_success:
-            return loaded(Deleted, answer.content)
-        return Deleted(_rejection(answer, command.request_id))
+        with self._giver.within("delete_session", identity_of(key)) as span:
+            answer = await self._http.ask("DELETE", path_of(SESSION, key), params, None, command.request_id)
+            if answer.is_success:
+                return loaded(Deleted, answer.content)
+            rejected = _rejection(answer, command.request_id)
+            tell_rejections(span, rejected)
+            return Deleted(rejected)
 
     async def import_session(
         self, path: Path, target: Target, principal: str, reason: str | None, *, go_on: bool
@@ -127,8 +130,13 @@ class Remote:
     ) -> Brought:
         """Begin a thread with it; the gateway reads it."""
         body = await wanted.as_json(reason)
-        answer = await self._http.ask("POST", path_of(THREAD + "/import", key), _owner(key), body, request_id)
-        return loaded(Brought, answer.content) if answer.is_success else Brought(_rejection(answer, request_id))
+        with self._giver.within("import_thread", identity_of(key)) as span:
+            answer = await self._http.ask("POST", path_of(THREAD + "/import", key), _owner(key), body, request_id)
+            if answer.is_success:
+                return loaded(Brought, answer.content)
+            rejected = _rejection(answer, request_id)
+            tell_rejections(span, rejected)
+            return Brought(rejected)
 
     async def create_key(self, grant: Grant, expires_in_s: int | None) -> NewKey:
         """Make an API key of the tenant."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from turnwright.client.tracing.ids import TurnIds
 from turnwright.journal.commands import ClientCommand, Receipt, SessionCommand, Submit
-from turnwright.journal.errors import TurnwrightError
 from turnwright.journal.ids import SessionKey, ThreadKey
 
 if TYPE_CHECKING:
@@ -66,31 +65,39 @@ class Giver:
         carry_out: Callable[[], Awaitable[tuple[Receipt, ...]]],
     ) -> tuple[Receipt, ...]:
         """The receipts of commands that are carried out together. Raises what `carry_out` raises."""
+        with self.within(_name_of(commands[0]), identity_of(key)) as span:
+            receipts = await carry_out()
+            tell_rejections(span, *receipts)
+            if span is not None and span.is_recording():
+                with suppress(Exception):  # they are decided, whatever becomes of a link
+                    await self._link(span, key, tuple(zip(commands, receipts, strict=False)))
+            return receipts
+
+    @contextmanager
+    def within(self, name: str, identity: Mapping[str, str]) -> Iterator[Span | None]:
+        """Carry something out in a span of the caller's trace; None, and no span, where the caller is in none."""
         if span_around() is None:
-            return await carry_out()
+            yield None
+            return
         from opentelemetry import trace  # noqa: PLC0415 - it is loaded
 
         kind = trace.SpanKind.PRODUCER if self.accepts else trace.SpanKind.CLIENT
-        tracer = self.tracer or trace.get_tracer("turnwright")
-        span = tracer.start_span(_name_of(commands[0]), kind=kind, attributes=_identity(key))
+        span = self._tracer().start_span(name, kind=kind, attributes=identity)
         # What an exception says may hold what somebody said, so only its class is told.
         with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             try:
-                receipts = await carry_out()
+                yield span
             except Exception as error:
                 _tell_failure(span, type(error).__name__)
                 raise
-            if span.is_recording():
-                for receipt in receipts:
-                    if receipt.status == "rejected":
-                        _tell_failure(span, receipt.code or "rejected")
-                with suppress(TurnwrightError):  # they are decided, whatever becomes of a link
-                    await self._link(tracer, span, key, tuple(zip(commands, receipts, strict=False)))
-            return receipts
+
+    def _tracer(self) -> Tracer:
+        from opentelemetry import trace  # noqa: PLC0415 - it is loaded
+
+        return self.tracer or trace.get_tracer("turnwright")
 
     async def _link(
         self,
-        tracer: Tracer,
         span: Span,
         key: ThreadKey | SessionKey,
         done: Sequence[tuple[ClientCommand | SessionCommand, Receipt]],
@@ -103,7 +110,7 @@ class Giver:
         for command, receipt in done:
             is_new = isinstance(command, Submit) and receipt.status == "accepted" and not receipt.duplicate
             if self.accepts and is_new and receipt.turn_id is not None:
-                _tell_accepted(tracer, span, key, TurnIds(journal_id, receipt.turn_id))
+                _tell_accepted(self._tracer(), span, key, TurnIds(journal_id, receipt.turn_id))
 
 
 def _name_of(command: ClientCommand | SessionCommand) -> str:
@@ -111,7 +118,15 @@ def _name_of(command: ClientCommand | SessionCommand) -> str:
     return _WORDS.sub("_", type(command).__name__).lower()
 
 
-def _identity(key: ThreadKey | SessionKey) -> dict[str, str]:
+def tell_rejections(span: Span | None, *receipts: Receipt) -> None:
+    """Have the span say that something was not done, and why."""
+    for receipt in receipts:
+        if span is not None and receipt.status == "rejected":
+            _tell_failure(span, receipt.code or "rejected")
+
+
+def identity_of(key: ThreadKey | SessionKey) -> dict[str, str]:
+    """What a command is about, as attributes of its span."""
     said = {"gen_ai.conversation.id": key.session, "turnwright.tenant": key.tenant}
     if isinstance(key, ThreadKey) and not key.is_session_log:
         said |= {"gen_ai.agent.name": key.agent, "turnwright.thread": key.thread}
@@ -129,7 +144,7 @@ def _tell_accepted(tracer: Tracer, span: Span, key: ThreadKey | SessionKey, ids:
     """The moment in the turn's trace that leads back to the caller's."""
     from opentelemetry.trace import Link  # noqa: PLC0415 - it is loaded
 
-    said = _identity(key) | {"turnwright.turn": ids.turn_id}
+    said = identity_of(key) | {"turnwright.turn": ids.turn_id}
     within, links = _within(_queued(span, ids)), (Link(span.get_span_context()),)
     tracer.start_span("turn.accepted", within, attributes=said, links=links).end()
 

@@ -13,6 +13,7 @@ import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -181,6 +182,41 @@ async def test_a_client_in_a_span_of_its_application_links_it_with_the_turn_both
     assert retry.status.status_code == StatusCode.ERROR
     assert retry.attributes is not None
     assert retry.attributes["error.type"] == "wrong_phase"
+
+
+async def test_what_is_brought_deleted_and_imported_is_in_the_callers_trace_too(
+    journal_url: str, told: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    file, chat = tmp_path / "s.jsonl", [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    async with Client.connect(journal_url=journal_url, tenant="acme", temporal_address=NOBODY_THERE) as client:
+        session = client.session("ann", "s")
+        await session.create()
+        with trace.get_tracer("shop").start_as_current_span("order") as order:
+            await session.thread(AGENT).import_conversation("openai", chat)
+            file.write_bytes(b"".join([line async for line in session.export()]))
+            await session.delete()
+            with pytest.raises(CommandRejected):
+                await client.session("ann", "nowhere").delete()
+            await client.import_session(file, session_id="again")
+    spans = of_ours(told)
+    assert [span.name for span in spans] == ["import_thread", "delete_session", "delete_session", "import_session"]
+    assert [span.parent for span in spans] == [order.get_span_context()] * 4
+    errors = [(span.attributes or {}).get("error.type") for span in spans]
+    assert errors == [None, None, "unknown_session", None]
+    assert (spans[-1].attributes or {})["gen_ai.conversation.id"] == "again"
+
+
+async def test_a_command_stands_though_its_link_cannot_be_made(
+    journal_url: str, told: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Client.connect(journal_url=journal_url, tenant="acme", temporal_address=NOBODY_THERE) as client:
+        session = client.session("ann", "s")
+        await session.create()
+        monkeypatch.setattr(sdk.Span, "add_link", None)  # as a tracing library that breaks
+        with trace.get_tracer("shop").start_as_current_span("order"):
+            turn = await session.submit("hello", agent=AGENT)
+    assert turn.id
+    assert named(told, "submit").status.status_code == StatusCode.UNSET
 
 
 async def test_a_remote_clients_span_is_that_of_its_application_and_above_the_gateways(
