@@ -65,12 +65,12 @@ async def interrupted(ask: httpx2.AsyncClient, client: Client, asking: Hands, **
 
 async def interrupted_by_a_child(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
-) -> tuple[Turn, list[Event]]:
-    """A turn, and its run that ends because a call of its child needs an approval."""
+) -> tuple[Turn, Turn, str, list[Event]]:
+    """A turn, its child, the child's call that needs an approval, and the turn's run that ends because of it."""
     async with started(ask, run_input("r-1", said("look it up"))) as events:
         turn = await turn_of(client)
-        await asking.want_tool(await client.turn(await hands.open_child(turn)))
-        return turn, await rest(events)
+        child = await client.turn(await hands.open_child(turn))
+        return turn, child, await asking.want_tool(child, arguments={"n": 3}), await rest(events)
 
 
 def entry_of(events: list[Event], status: str = "resolved", payload: object = None, n: int = 0) -> dict[str, Any]:
@@ -332,11 +332,7 @@ async def test_a_run_reaches_no_more_than_its_credential(
 async def test_what_a_child_asks_ends_the_run_of_its_parent_and_is_answered_there(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
-    async with started(ask, run_input("r-1", said("look it up"))) as events:
-        turn = await turn_of(client)
-        child = await client.turn(await hands.open_child(turn))
-        call_id = await asking.want_tool(child, arguments={"n": 3})
-        first = await rest(events)
+    turn, child, call_id, first = await interrupted_by_a_child(ask, client, asking, hands)
     assert outcome(first) == "interrupt"
     [asked] = first[-1]["outcome"]["interrupts"]
     assert asked["toolCallId"] == of(first, "TOOL_CALL_START")[0]["toolCallId"], "a call that the front end was told of"
@@ -363,7 +359,7 @@ async def test_what_a_child_asks_ends_the_run_of_its_parent_and_is_answered_ther
 async def test_a_run_that_only_answers_a_child_is_told_again_from_where_it_began(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
-    turn, first = await interrupted_by_a_child(ask, client, asking, hands)
+    turn, *_, first = await interrupted_by_a_child(ask, client, asking, hands)
     await hands.finish(await client.session("ann", "s").submit("something else", agent=AGENT, thread="other"))
     resume = run_input("r-2", said("look it up"), resume=[entry_of(first, payload=True)])
     async with started(ask, resume) as events:
@@ -376,7 +372,7 @@ async def test_a_run_that_only_answers_a_child_is_told_again_from_where_it_began
 async def test_an_answer_to_a_child_that_is_refused_leaves_the_parent_undone_and_may_be_given_again(
     ask: httpx2.AsyncClient, client: Client, asking: Hands, hands: Hands
 ) -> None:
-    turn, first = await interrupted_by_a_child(ask, client, asking, hands)
+    turn, *_, first = await interrupted_by_a_child(ask, client, asking, hands)
     wrong = entry_of(first, payload={"approved": True, "always": "another(n=1)"})
     given = run_input("r-2", said("look it up"), said("and be quick", "m-2"), resume=[wrong])
     assert_problem(await ask.post(PATH, json=given), 422, "bad_rule")
