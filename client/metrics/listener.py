@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import structlog
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -73,7 +74,8 @@ class Listener:
         return Starlette(routes=[Route(path, answer) for path, answer in routes.items()])
 
     async def _metrics(self, _: Request) -> Response:
-        return Response(await self._page.text(), media_type=CONTENT_TYPE)
+        page = await self._page.made()
+        return Response(page.text, media_type=CONTENT_TYPE, background=BackgroundTask(_call, page.given))
 
     async def _live(self, _: Request) -> Response:
         return PlainTextResponse("alive\n")
@@ -101,3 +103,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+async def _call(given: Callable[[], None]) -> None:
+    """On the loop, where everything is counted."""
+    given()

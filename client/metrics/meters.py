@@ -10,7 +10,7 @@ counted stands at zero as soon as its labels are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import singledispatchmethod
 from typing import Final, get_args
 
@@ -111,10 +111,15 @@ class Meters:
         for tool in tools:
             self._begin_tool(self._tool(tool))
 
-    def shown(self) -> None:
-        """A page with all that there are was given."""
-        for series in self._series:
-            series.shown()
+    def standing(self) -> Callable[[], None]:
+        """What is called once a page was given that is made from now on: only what it shows was shown."""
+        standing = [(series, series.standing()) for series in self._series]
+
+        def shown() -> None:
+            for series, labels in standing:
+                series.shown(labels)
+
+        return shown
 
     def committed(self, notes: Sequence[object], seconds: float) -> None:
         """An observer of a driver's commits."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -29,6 +29,14 @@ SAMPLE_S_MAX = 5.0
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A page in Prometheus's text format; `given` is to be called once somebody has it."""
+
+    text: bytes
+    given: Callable[[], None]
+
+
 class Page:
     """The page of one process; `journal` may come later, go, and be another one.
 
@@ -45,15 +53,16 @@ class Page:
         self._sampling = asyncio.Lock()
         meters.registry.register(self._sample)
 
-    async def text(self) -> bytes:
-        """It, in Prometheus's text format."""
+    async def made(self) -> Made:
+        """It, as it is now."""
         async with self._sampling:
             if time.monotonic() - self._sample.taken_s > SAMPLE_AGE_S_MAX:
                 self._sample.taken_s = time.monotonic()
                 await asyncio.gather(self._take(), self._ask_temporal())
-        text = generate_latest(self._meters.registry)
-        self._meters.shown()
-        return text + await self._beside.more()
+        given = self._meters.standing()
+        # Of a hundred agents and as many tools it takes a quarter of a second, in which no turn would go on.
+        text = await asyncio.to_thread(generate_latest, self._meters.registry)
+        return Made(text + await self._beside.more(), given)
 
     async def _take(self) -> None:
         journal, self._sample.numbers = self.journal, None
@@ -94,7 +103,7 @@ class Sample:
         reads.add_metric(["journal"], self.misses)
         yield reads
         rescues = CounterMetricFamily("turnwright_rescues", "Threads that a sweeper woke, by why", labels=["why"])
-        for why, count in self._rescues.items():
+        for why, count in tuple(self._rescues.items()):  # a page is made while the sweeper counts on
             rescues.add_metric([why], count)
         yield rescues
         for gauge in _GAUGES if self.numbers is not None else ():

@@ -7,7 +7,7 @@ show, nor what a new worker did before it was first asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -63,10 +63,15 @@ class Series:
         if len(held) > HELD_MAX:
             self._tell(labels)
 
-    def shown(self) -> None:
-        """A page with all that there are was given: from the next one on, what was held back is told."""
-        for labels in tuple(self._held):
-            self._tell(labels)
+    def standing(self) -> tuple[Labels, ...]:
+        """Those that stand at zero, with what is held back of them."""
+        return tuple(self._held)
+
+    def shown(self, standing: Iterable[Labels]) -> None:
+        """A page with these was given: from the next one on, what was held back of them is told."""
+        for labels in standing:
+            if labels in self._held:
+                self._tell(labels)
 
     def _tell(self, labels: Labels) -> None:
         child = self._told[labels] = self._child(labels)

@@ -137,12 +137,12 @@ async def test_a_gateway_knows_whether_temporal_takes_wake_ups_and_when_it_is_ba
     page = Page(Meters(), Beside(wakes.look))
     name = ("turnwright_temporal_up",)
     try:
-        assert name not in numbers_of((await page.text()).decode())
+        assert name not in numbers_of((await page.made()).text.decode())
         wakes.send(KEY)
         assert not await wakes.flush(30)
-        assert numbers_of((await page.text()).decode())[name] == 0
+        assert numbers_of((await page.made()).text.decode())[name] == 0
         await server.start()
-        assert numbers_of((await page.text()).decode())[name] == 1
+        assert numbers_of((await page.made()).text.decode())[name] == 1
         assert wakes.failure is None
     finally:
         await wakes.close(1)

@@ -49,7 +49,7 @@ def count(meters: Meters, *payloads: Payload) -> None:
     key = ThreadKey("acme", None, "bot", "s")
     entries = tuple(Draft(f"e{n}", payload, turn_id="t").at(n, AT_US) for n, payload in enumerate(payloads, start=1))
     meters.committed([Appended(key, entries, ThreadControl(), {"t": TURN}), "of no interest"], 0.25)
-    meters.shown()
+    meters.standing()()
 
 
 def counters(meters: Meters) -> dict[tuple[str, ...], float]:
@@ -148,7 +148,7 @@ def test_the_first_of_its_kind_is_a_rise_from_a_zero_that_was_shown_before(paylo
     meters = Meters()
     meters.know(agents=["bot"])
     before = counters(meters)
-    meters.shown()
+    meters.standing()()
     count(meters, payload)
     risen = {name for name, value in counters(meters).items() if value != before.get(name)}
     assert ("turnwright_entries_total", payload.TYPE) in risen
@@ -196,14 +196,14 @@ def test_the_parts_of_a_step_are_timed_by_what_ended_them(ended: Payload, part: 
     entry = Draft("e", ended, turn_id="t").at(1, AT_US)
     key = ThreadKey("acme", None, "bot", "s")
     meters.committed([Appended(key, (entry,), ThreadControl(), {}, worked_us=1_500_000)], 0)
-    meters.shown()
+    meters.standing()()
     assert meters.registry.get_sample_value("turnwright_step_seconds_sum", {"part": part}) == 1.5
 
 
 def test_how_late_followers_are_is_shown() -> None:
     meters = Meters()
     meters.streamed("deltas", 0.25)
-    meters.shown()
+    meters.standing()()
     assert meters.registry.get_sample_value("turnwright_stream_seconds_sum", {"what": "deltas"}) == 0.25
     assert meters.registry.get_sample_value("turnwright_stream_seconds_count", {"what": "entries"}) == 0
 
