@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from turnwright.journal.authority import split
 from turnwright.journal.driver import Driver
 from turnwright.journal.errors import InvalidInput
-from turnwright.journal.sealing.providers import provider_of
+from turnwright.journal.sealing.providers import FileKeys, provider_of
 from turnwright.journal.sealing.sealer import Sealer
 from turnwright.journal.sqlite.driver import LOCK_TIMEOUT_S, SqliteDriver
 
@@ -38,6 +38,17 @@ def sqlite_file(url: str) -> Path | None:
     parts = urlsplit(url)
     path = unquote(parts.path).removeprefix("/")
     return Path(path) if parts.scheme == "sqlite" and not parts.netloc and path else None
+
+
+def file_of_keys(url: str) -> Path | None:
+    """The file of the keys that this journal is sealed with, if they are in one.
+
+    Raises:
+        InvalidInput: the URL names no provider of keys that can be loaded.
+    """
+    keys = dict(parse_qsl(urlsplit(url).query)).get("keys")
+    provider = None if keys is None else provider_of(keys)
+    return provider.file if isinstance(provider, FileKeys) else None
 
 
 def _sqlite(url: str) -> SqliteDriver:

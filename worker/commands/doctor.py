@@ -44,13 +44,14 @@ def register(app: typer.Typer, invocation: Invocation) -> None:
 async def _look(settings: Settings, screen: Screen) -> int:
     """Tell each finding as it comes; how many failed."""
     from turnwright.worker.doctor.agents import look_at_agents  # noqa: PLC0415 - loads the SDK
+    from turnwright.worker.doctor.files import look_at_files  # noqa: PLC0415
     from turnwright.worker.doctor.journal import look_at_journal  # noqa: PLC0415
     from turnwright.worker.doctor.snapshots import look_at_snapshots  # noqa: PLC0415
     from turnwright.worker.doctor.temporal import look_at_temporal  # noqa: PLC0415
 
     counts = dict.fromkeys(STYLES, 0)
     _tell(screen, fine("settings", f"journal {without_password(settings.journal_url)}, tenant {settings.tenant}"))
-    for look in (look_at_journal, look_at_temporal, look_at_agents, look_at_snapshots):
+    for look in (look_at_journal, look_at_temporal, look_at_agents, look_at_snapshots, look_at_files):
         async for finding in look(settings):
             counts[finding.verdict] += 1
             _tell(screen, finding)

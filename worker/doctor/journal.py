@@ -59,15 +59,15 @@ async def look_at_journal(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _look(driver: Driver) -> AsyncIterator[Finding]:
+    for name, value in await driver.read(_durability):
+        yield _judged(name, value)
+    yield _clocks(await _apart_s(driver))
     known, latest = await driver.schema_version(), migrations(driver.dialect)[-1].version
     if known < latest:
         yield broken("tables", f"they are at version {known}, this program needs {latest}", MIGRATE)
         return
     newer = ", made by a newer version" if known > latest else ""
     yield fine("tables", f"version {known}{newer}")
-    for name, value in await driver.read(_durability):
-        yield _judged(name, value)
-    yield _clocks(await _apart_s(driver))
     yield await _sealing(driver)
     yield await _workers(driver)
 

@@ -20,6 +20,7 @@ from turnwright.journal.ids import SessionKey
 from turnwright.journal.snapshots.opening import open_snapshots
 from turnwright.journal.store import Journal
 from turnwright.worker.doctor.agents import look_at_agents
+from turnwright.worker.doctor.files import look_at_files
 from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
 from turnwright.worker.doctor.snapshots import look_at_snapshots
@@ -170,3 +171,32 @@ async def test_a_place_of_snapshots_that_is_another_journals(tmp_path: Path, dri
         found = await findings(look_at_snapshots(there))
     assert verdicts(found) == {"snapshots": "warning"}
     assert "those of journal another" in found["snapshots"].said
+
+
+@pytest.mark.bare
+async def test_what_the_store_keeps_and_its_clock_are_told_before_its_tables_are_there(bare_postgres_url: str) -> None:
+    found = await findings(look_at_journal(Settings(journal_url=bare_postgres_url)))
+    assert {"synchronous_commit", "clock", "tables"} <= found.keys()
+    assert found["tables"].verdict == "failed"
+
+
+async def test_files_that_settings_name_are_looked_at_and_who_may_read_keys(tmp_path: Path) -> None:
+    keys, rules, in_the_way = tmp_path / "a.keys", tmp_path / "rules.json", tmp_path / "file"
+    for file, text in ((keys, "k"), (rules, '{"level": "loud"}'), (in_the_way, "")):
+        file.write_text(text)
+    keys.chmod(0o644)
+    url = f"sqlite:///j.db?keys={keys}"
+
+    def told(transcripts: Path) -> Settings:
+        return Settings(journal_url=url, temporal_keys=keys, log_rules=rules, transcripts=transcripts)
+
+    wrong = await findings(look_at_files(told(in_the_way / "inner")))
+    assert verdicts(wrong) == {
+        "journal keys": "warning", "temporal keys": "warning", "log rules": "warning", "transcripts": "failed",
+    }  # fmt: skip
+    assert all(finding.todo for finding in wrong.values())
+    keys.chmod(0o600)
+    rules.write_text('{"level": "error"}')
+    mended = await findings(look_at_files(told(tmp_path / "not" / "yet")))
+    assert set(verdicts(mended).values()) == {"ok"}
+    assert await findings(look_at_files(Settings(journal_url="sqlite:///j.db"))) == {}
