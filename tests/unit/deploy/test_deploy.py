@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -232,6 +233,12 @@ def test_alerts_ask_for_numbers_that_are_shown_and_so_does_the_dashboard_which_s
     dashboard = (DEPLOY / "grafana" / "turnwright.json").read_text("utf-8")
     assert named(alerts.replace("turnwright_(journal|temporal)_up", "")) <= numbers()
     assert named(dashboard) == numbers()
+
+
+def test_every_panel_of_the_dashboard_says_what_it_shows() -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "turnwright.json").read_text("utf-8"))
+    shown = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    assert [panel["title"] for panel in shown if not panel.get("description", "").endswith(".")] == []
 
 
 def test_every_number_is_told_in_the_guide() -> None:
