@@ -43,9 +43,19 @@ _LOOKS: Final = tuple(
     for hints, pattern in (
         # postgresql://user:password@host
         (("://",), r"""(://[^\s:/@'"]*:)[^\s/]+(?=@)"""),
+        # https://token@host; a user's name is shorter
+        (("://",), r"""(://)[^\s:/@'"]{16,}(?=@)"""),
         # Authorization: Bearer …, Authorization: Basic …
         (("bearer",), r"(\bbearer\s{1,5})[\w.~+/%-]{8,}=*"),
         (("authorization",), rf"""(\bauthorization{_QUOTE}\s?[:=,]\s?b?{_QUOTE}\w{{1,20}}\s)[^\s"'\\]+"""),
+        # Authorization: …, with a number in it; and no `authorization: denied`
+        (
+            ("authorization",),
+            rf"""(\bauthorization{_QUOTE}\s?[:=,]\s?b?{_QUOTE})(?=[^\s"'\\]{{0,100}}\d)[^\s"'\\]{{8,}}""",
+        ),
+        (("cookie",), rf"""(\bcookie{_QUOTE}\s?[:=,]\s?b?{_QUOTE})[^\r\n"'\\]+"""),
+        # --password …
+        (("--",), r"(--(?:password|passwd|passphrase|token|secret|api-key)\s)[^\s]+"),
         # password=…
         (
             ("passw", "passphrase", "pwd", "secret", "api_key", "api-key", "apikey"),

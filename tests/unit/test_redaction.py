@@ -28,6 +28,13 @@ SECRETS = [
     'said "{\\"secret_key\\": \\"p4ss%20word\\"}"',
     "cannot connect to postgresql://shop:p4ss@p4ss@db/shop",
     f"cannot connect to postgresql://shop:{'p4ss' * 300}@db/shop",
+    "cloned https://p4ss0123456789abcdef@git.example.com/shop.git",
+    "Authorization: p4ss%20word",
+    "authorization=p4ss%20word refused",
+    "Set-Cookie: session=p4ss; Path=/; id=p4ss",
+    "{'Cookie': 'a=p4ss; b=p4ss'}",
+    "mysqldump --password p4ss%20word shop",
+    "api_key = p4ss%20word",
 ]
 
 
@@ -98,6 +105,8 @@ def test_what_is_no_secret_is_told_as_it_is() -> None:
         "monkey": "a",
         "asked": "sort_key=created_at key=ThreadKey(tenant) monkey='b'",
         "at": "postgres at db.internal:5432/shop (turnwright)",
+        "denied": "see https://ann@shop.example.com/help: authorization: denied",
+        "usage": "turnwright keys create --token-file x --role admin",
     }
     structlog.get_logger().info("ok", **said)
     (event,) = events(stream)
