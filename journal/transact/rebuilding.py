@@ -93,12 +93,19 @@ def renew_thread(canonical: str, locked: Row, ahead: Ahead | None = None) -> Scr
     yield from replace_bases(walk, thread_id)
     if not walk.whole:
         yield from put_interactions(row, walk.interactions.values())
-        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
+        return Rebuilt(canonical, walk.seq, kept=_left(walk))
     session = (yield from find_session(walk.key.session_key)) if walk.ticks else None
     checkpoints = yield from _write_walk(row, walk, SessionControl() if session is None else session.control)
     yield from first("delete_hint", thread_id)
     yield Touch(frozenset({topic(walk.key), topic(walk.key.session_key)}))
     return Rebuilt(canonical, walk.seq, len(walk.turns), checkpoints)
+
+
+def _left(walk: Walk) -> str:
+    """Why what the entries add up to is not known."""
+    if walk.sealed:
+        return f"{len(walk.sealed)} entries are sealed under a key that was not given: rebuild with all keys"
+    return f"the content of {len(walk.erased)} entries was erased"
 
 
 def _walked(key: ThreadKey, thread_id: int, ahead: Ahead | None) -> Script[Walk]:
@@ -133,7 +140,7 @@ def rebuild_session(canonical: str) -> Script[Rebuilt | None]:
         wrong = walk.findings[0]
         raise StoreCorrupt(wrong.problem, key.log.canonical, wrong.seq)
     if not walk.whole:
-        return Rebuilt(canonical, walk.seq, kept=f"the content of {len(walk.erased)} entries was erased")
+        return Rebuilt(canonical, walk.seq, kept=_left(walk))
     yield from write_session(locked[0], walk.session, walk.at_us)
     yield from replace_schedules(locked[0], walk.session)
     yield from first("replace_position", locked[0])

@@ -22,7 +22,7 @@ from turnwright.journal.sealing.values import MARK
 from turnwright.journal.store_delete import finish_deletions
 from turnwright.journal.store_enlisting import enlist
 from turnwright.journal.store_search import search
-from turnwright.journal.store_verify import verify
+from turnwright.journal.store_verify import rebuild, verify
 from turnwright.journal.store_webhooks import create_webhook, list_webhooks
 from turnwright.journal.transact.listing import TurnFilter
 from turnwright.journal.transact.searching import SearchFilter
@@ -54,6 +54,17 @@ async def test_without_keys_nothing_is_read_and_nothing_written(
     with pytest.raises(KeyMissing):
         await played.submit("in clear", ThreadKey("t", None, "agent", "s", "another"))
     assert await facts(sealed.journal, SESSION) == before
+    assert await proven(sealed.journal) == []
+
+
+async def test_what_cannot_be_opened_is_not_rebuilt_and_nobody_says_it_was_erased(
+    sealed: Played, played: Played
+) -> None:
+    await sealed.submit("one")
+    left = [rebuilt.kept async for rebuilt in rebuild(played.journal)]
+    assert left
+    assert [why for why in left if "erased" in why or "key" not in why] == []
+    assert [rebuilt.kept async for rebuilt in rebuild(sealed.journal)] == [""] * len(left)
     assert await proven(sealed.journal) == []
 
 
