@@ -16,6 +16,7 @@ from turnwright.journal.durations import human
 AGENTS_TOLD_MAX = 200
 REDUCER = "reducer"
 SLOTS = "slots"
+SEALS = "seals"
 FULL = "full"
 ANY = "*"
 AWAY_SINCE_US = "temporal_away_since_us"

@@ -13,7 +13,7 @@ from turnwright.client.cli import register as register_client
 from turnwright.client.cli.usage import Commands
 from turnwright.worker.commands import demo, dev, doctor, gateway, journal, recover, snapshots, transcripts, worker
 from turnwright.worker.invocation import Invocation, journal_url_of
-from turnwright.worker.leaving import leave
+from turnwright.worker.leaving import EXIT_FAILED, leave
 
 SDK: Final = "temporalio.bridge"
 
@@ -85,6 +85,11 @@ def main() -> None:
         if SDK in sys.modules and isinstance(end.code, int):
             leave(end.code)
         raise
+    except Exception:
+        if SDK not in sys.modules:
+            raise
+        sys.excepthook(*sys.exc_info())
+        leave(EXIT_FAILED)
 
 
 if __name__ == "__main__":

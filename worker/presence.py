@@ -20,7 +20,7 @@ import structlog
 from turnwright.journal.control import REDUCER_VERSION
 from turnwright.journal.driver import Driver, Hold
 from turnwright.journal.errors import HoldLost, StoreError, StoreUnavailable
-from turnwright.journal.takers import AGENTS_TOLD_MAX, REDUCER
+from turnwright.journal.takers import AGENTS_TOLD_MAX, REDUCER, SEALS
 from turnwright.worker.actor import Looper
 from turnwright.worker.condition import Condition
 
@@ -84,7 +84,7 @@ class PresenceKeeper(Looper):
         self._beat_interval_s = min(BEAT_INTERVAL_S_MAX, lease_s / BEATS_PER_LEASE)
         super().__init__("presence", min(LOOK_INTERVAL_S_MAX, self._beat_interval_s))
         self._driver = driver
-        self._info = info.public()
+        self._info = {**info.public(), SEALS: driver.sealer.seals}
         self._lease_s = lease_s
         self._announce = announce
         self._condition = condition or Condition()

@@ -17,7 +17,7 @@ from turnwright.journal.errors import InvalidInput, JournalError
 from turnwright.journal.script import Script, rows
 from turnwright.journal.statements import migrations
 from turnwright.journal.store_sealing import keys_in_use, untrue_keys
-from turnwright.journal.takers import REDUCER
+from turnwright.journal.takers import REDUCER, SEALS
 from turnwright.journal.transact.rows import clock
 from turnwright.worker.doctor.findings import Finding, broken, doubtful, fine
 from turnwright.worker.settings import Settings
@@ -84,11 +84,20 @@ async def _sealing(driver: Driver) -> Finding:
     if wrong := await untrue_keys(driver):
         said = f"{', '.join(wrong)} is another key than the one of that name in use"
         return broken("sealing", said, "give all processes the same file of keys; nothing in the journal is damaged")
+    if keyless := await _keyless(driver):
+        said = f"{', '.join(keyless)} began without keys, and cannot go on with what is sealed"
+        return broken("sealing", said, "name the keys in the journal's URL there, too, and restart")
     if old := [name for name in in_use if name != sealer.newest]:
         return doubtful("sealing", f"some is under {', '.join(old)}, an older key", "run `turnwright journal seal`")
     if await driver.read(partial(rows, "unsealed_sessions", 0, 1)):
         return doubtful("sealing", "some sessions are not wholly sealed", "run `turnwright journal seal`")
     return fine("sealing", f"all of it under the key {sealer.newest}")
+
+
+async def _keyless(driver: Driver) -> list[str]:
+    """The labels of living workers that were given no keys; one of before they told does not say."""
+    alive = [one.info for one in await driver.presences() if one.liveness.state == "alive"]
+    return sorted(str(info.get("label")) for info in alive if info.get(SEALS) is False)
 
 
 def _durability() -> Script[list[tuple[str, str]]]:

@@ -25,6 +25,7 @@ from turnwright.worker.doctor.findings import Finding, Verdict
 from turnwright.worker.doctor.journal import CLOCK_APART_S_MAX, _judged, look_at_journal
 from turnwright.worker.doctor.snapshots import look_at_snapshots
 from turnwright.worker.doctor.temporal import BLOB_BYTES_MIN, _limits, look_at_temporal
+from turnwright.worker.presence import PresenceKeeper, WorkerInfo
 from turnwright.worker.settings import Settings
 from turnwright.worker.temporal_server import TemporalServer
 
@@ -78,6 +79,12 @@ async def test_how_a_journal_is_sealed_is_told(driver: Driver, journal_url: str,
     keys.write_text(names["b"])
     assert await told(sealed) == ("failed", "the journal is sealed and the keys a are not given")
     await journal.close()
+    keys.write_text(names["a"])
+    info = WorkerInfo("worker-7", "queue")
+    keeper = PresenceKeeper(driver, info, 600, lambda _: None)  # of a process that began before there were keys
+    await keeper.start()
+    assert await told(sealed) == ("failed", "worker-7 began without keys, and cannot go on with what is sealed")
+    await keeper.stop()
     keys.write_text("nonsense")
     assert verdicts(await findings(look_at_journal(Settings(journal_url=sealed)))) == {"journal": "failed"}
 
