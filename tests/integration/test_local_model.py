@@ -144,22 +144,27 @@ async def test_a_tool_it_is_shown_is_called_and_the_arguments_fit_the_schema(ser
 
 
 async def test_our_adapter_hears_words_and_tool_calls_from_it(server: LocalModelServer) -> None:
-    models = Models()
     words: list[str] = []
     spec = ToolSpec(name="get_weather", description=WEATHER, parameters=CITY)
     settings = {"max_tokens": 40, "temperature": 0.0}
     name = f"local:{MODEL_NAME}"
     plain = port.ModelRequest(name, "Be brief.", (user("Hello!"),), (), settings, server.base_url)
     calling = port.ModelRequest(name, "", (user(f"{WEATHER}: Madrid."),), (spec,), settings, server.base_url)
-    try:
-        said = await models.respond(plain, port.Partial(on_change=lambda partial: words.append(partial.text)))
-        called = await models.respond(calling, port.Partial())
-    finally:
-        await models.aclose()
+    said = await responded(plain, port.Partial(on_change=lambda partial: words.append(partial.text)))
+    called = await responded(calling, port.Partial())
     assert [type(block) for block in said.blocks] == [Text]
     assert len(words) > 1
     assert words[-1].strip()
     assert [type(block) for block in called.blocks] == [ToolCall]
+
+
+async def responded(request: port.ModelRequest, partial: port.Partial) -> port.ModelResponse:
+    """On a connection of its own: the server closes one that was idle for seconds, which a turn would try again."""
+    models = Models()
+    try:
+        return await models.respond(request, partial)
+    finally:
+        await models.aclose()
 
 
 async def test_a_server_killed_in_mid_answer_is_an_error_and_comes_back_on_the_same_address() -> None:
