@@ -30,7 +30,7 @@ PICTURES = Path(__file__).resolve().parents[3] / "build" / "console"
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
 NARROWEST = {"width": 320, "height": 640}
-PATIENCE_MS = 15_000
+PATIENCE_MS = 45_000
 LOOK_S = 0.02
 
 
